@@ -27,6 +27,7 @@
 #include "aggregator/kube/refusal.hpp"
 #include "aggregator/kube/reviews/policy_writers.hpp"
 #include "aggregator/labels/node_label_sync.hpp"
+#include "aggregator/placed_pods.hpp"
 #include "common/async/task_group.hpp"
 #include "common/async/timers.hpp"
 #include "common/log/said_once.hpp"
@@ -154,22 +155,13 @@ void cluster::impl::pass_on(ingest_inbox& writer) {
   }
 }
 
-// A pod that had its node before we came is in the data already, unless it is still starting.
 void cluster::impl::count_pods(extender::placements& placed, ingest_inbox& writer) {
-  using event = kube::pod_objects::event;
   const instant now = boot_clock::now();
   std::vector<std::string> deleted;
   placed.bindings_followed(pod_follower.is_synced());
   for (const kube::pod_objects::change& c : pods.take()) {
-    switch (c.what) {
-      case event::placed: placed.bound(c.uid, c.node, now, c.cores); break;
-      case event::ready: c.before_us ? placed.gone(c.uid) : placed.ready(c.uid, true, now); break;
-      case event::unready: placed.ready(c.uid, false, now); break;
-      case event::gone:
-        placed.gone(c.uid);
-        deleted.push_back(c.uid);
-        break;
-    }
+    count_pod(placed, c, now);
+    if (c.what == kube::pod_objects::event::gone) deleted.push_back(c.uid);
   }
   if (!deleted.empty()) writer.pods_deleted(std::move(deleted));
   const std::string& trouble = pod_follower.trouble();

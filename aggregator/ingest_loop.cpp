@@ -78,6 +78,7 @@ struct ingest_loop::impl {
   void start_tasks();
   policy::policy_files::news news_of_files();
   void begin(replicas::outcome told);
+  void follow_policy_files();
 
   // What the core yields.
   void take(faces_news news) { faces.take(std::move(news)); }
@@ -162,15 +163,20 @@ policy::policy_files::news ingest_loop::impl::news_of_files() {
 void ingest_loop::impl::begin(replicas::outcome told) {
   state.begin(std::move(told));
   if (is_standalone()) {
-    policies.take_folder(files.read_now(), boot_clock::now());
+    files.recall(inner.recalled_policies());
   } else {
+    policies.recall(inner.recalled_policies());
     inner.set_writes_labels(false, boot_clock::now());
   }
 }
 
+/// After begin(), which knows the last good versions of policies that the folder may have wrong by now.
+void ingest_loop::impl::follow_policy_files() {
+  if (is_standalone() || !options.aliases.empty()) files.start();
+}
+
 void ingest_loop::impl::start_tasks() {
   tasks.keep("deadlines", [this] { return keep_deadlines(); });
-  if (is_standalone() || !options.aliases.empty()) files.start();
   tasks.keep("certificates", [this] {
     return async::follow_files(certificates, "certificate for agents", log, std::chrono::seconds(2),
                                renewal_troubles);
@@ -249,6 +255,7 @@ ingest_report ingest_loop::impl::report() const {
   out.problems = policies.problems();
   out.policies_taken = policies.objects_taken();
   out.began = state.began();
+  out.policies_read = inner.policies_read();
   out.state = state.counted();
   out.certificate_seconds_left = certificates->seconds_left();
   for (const auto& [use, why] : *renewal_troubles) out.certificate_troubles.push_back(why);
@@ -262,8 +269,14 @@ ingest_loop::~ingest_loop() = default;
 
 result<void> ingest_loop::start() {
   if (auto loaded = impl_->load_certificates(); loaded.has_error()) return loaded;
-  if (!impl_->state.asks_replicas()) impl_->begin({});
+  const bool begins_now = !impl_->state.asks_replicas();
+  if (begins_now) {
+    impl_->begin({});
+    // The loop does not run yet, so that nobody waits for this read, and nobody is answered before it.
+    if (impl_->is_standalone()) impl_->policies.take_folder(impl_->files.read_now(), boot_clock::now());
+  }
   if (auto opened = impl_->open_port(); opened.has_error()) return opened;
+  if (begins_now) impl_->follow_policy_files();
   impl_->start_tasks();
   return {};
 }
@@ -273,8 +286,10 @@ std::uint16_t ingest_loop::port() const noexcept { return impl_->door->port(); }
 void ingest_loop::run() {
   pthread_setname_np(pthread_self(), "ingest");
   // Agents, policies and everything else that was posted waits in the loop meanwhile.
-  if (impl_->state.asks_replicas())
+  if (impl_->state.asks_replicas()) {
     impl_->begin(impl_->state.ask_replicas(impl_->between_replicas->current()));
+    impl_->follow_policy_files();
+  }
   async::run(impl_->loop, impl_->log);
 }
 

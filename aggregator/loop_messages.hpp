@@ -46,6 +46,7 @@ struct ingest_report {
   std::uint64_t policies_taken = 0;
   long certificate_seconds_left = 0;
   beginning began;
+  bool policies_read = false;  ///< all that are there, once
   state_file::counters state;
   std::vector<std::string> certificate_troubles;  ///< sentences: why renewed files are not in force
 };

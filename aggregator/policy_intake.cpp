@@ -14,7 +14,7 @@ void policy_intake::tell(const policy::problem& p, std::string_view kind) const 
 }
 
 void policy_intake::put_in_force(instant now) {
-  core_.policies({known_.in_force, known_.wrong, all_read_}, now);
+  core_.policies({known_.in_force, known_.wrong, all_read_, known_.sources}, now);
 }
 
 void policy_intake::take_folder(policy::policies_read all, instant now) {
@@ -37,6 +37,7 @@ void policy_intake::take_objects(const std::vector<policy_text>& changed, std::s
   }
   objects_.set_trouble(std::move(trouble));
   const bool now_complete = all_read && !std::exchange(all_read_, all_read);
+  if (now_complete) objects_.forget_recalled();
   if (changed.empty() && !now_complete) {
     known_.problems = objects_.problems();  // the trouble, if any
     return;

@@ -24,6 +24,8 @@ class policy_intake {
   policy_intake(core& of, std::shared_ptr<const metrics::alias_table> names, logger log)
       : core_(of), names_(std::move(names)), log_(std::move(log)) {}
 
+  /// What an earlier process had read last of the API server's objects. Before the first of them.
+  void recall(const std::vector<policy::kept_policy>& all) { objects_.recall(all); }
   /// What the policy folder has now.
   void take_folder(policy::policies_read all, instant now);
   /// Objects of the API server: see ingest_inbox::take_policies().

@@ -65,8 +65,12 @@ http::health readiness::checks() {
   // A fresh replica that knows no policy yet would pass every node, however long the API server is away; so
   // would one that knows no number, while another replica still does.
   out.add_ready(
-      "policies", [kubernetes] { return kubernetes == nullptr || kubernetes->policies_judged(); },
-      "the policies are not read from the API server and judged yet");
+      "policies",
+      [this, kubernetes] {
+        return kubernetes == nullptr ? from_.ingest.policies_read : kubernetes->policies_judged();
+      },
+      kubernetes == nullptr ? "the policy folder has not been read yet"
+                            : "the policies are not read from the API server and judged yet");
   // Verdicts that are no longer kept up look like verdicts that have not changed.
   out.add_ready(
       "judging", [this] { return !from_.nodes.judging_stopped(boot_clock::now()); },

@@ -153,7 +153,10 @@ void core::policies(const policies_in_force& all, instant now) {
   at(now);
   wanted_ = all;
   // Without an API server they are read as a whole.
-  if (all.complete || !options_.in_cluster) policies_read_ = true;
+  if (all.complete || !options_.in_cluster) {
+    policies_read_ = true;
+    recalled_policies_.clear();
+  }
   put_in_force();
   settle();
 }

@@ -43,6 +43,8 @@ struct policies_in_force {
   std::set<std::string, std::less<>> wrong;
   /// Everything that could be read has been read. Before that no label is removed because no policy gives it.
   bool complete = false;
+  /// The file or object that each comes from, as policy_set calls it: for a snapshot.
+  std::map<policy::policy_key, std::string> sources = {};
 };
 
 /// Store, policy engine and wishes for labels as one state machine: events in, changes out (README.md). It
@@ -138,6 +140,9 @@ class core {
   /// connected; their values count until they expire. `shift`: shift_of(). What it says of policies counts
   /// once policies of the same content are set, until forget_snapshot(). How many nodes it had.
   std::size_t recall(snapshot from, duration shift, instant now);
+  /// What the snapshot says of policies that were read last: for policy_set::recall(). Nothing once all that
+  /// are there have been set.
+  const std::vector<policy::kept_policy>& recalled_policies() const noexcept { return recalled_policies_; }
   /// Whether the snapshot that it goes on from says more than one that is taken now: policies are not all
   /// read, and what it says of them is in no new one. It must not be replaced then.
   bool remembers_more() const noexcept { return recalled_ != nullptr && !policies_read_; }
@@ -163,6 +168,7 @@ class core {
   instant at(instant now) noexcept { return now_ = std::max(now_, now); }
   void heard_of(store::node_update u);
   void add_node(draft& d, store::node_id id) const;
+  std::vector<policy::kept_policy> policies_to_keep() const;
   void put_in_force();
   void say_too_costly();
   void share_readings();
@@ -184,6 +190,7 @@ class core {
   labels::label_router router_;
   power_learning learning_;
   std::unique_ptr<recollection> recalled_;  // null: there is none, or no longer
+  std::vector<policy::kept_policy> recalled_policies_;
   policies_in_force wanted_;
   bool policies_read_ = false;  // all of them, once
   policy::affordable affordable_;

@@ -37,13 +37,46 @@ core::draft core::begin_snapshot() const {
   d.columns = store_.columns();
   for (const store::column_id id : d.columns) d.all.columns.push_back({store_.spec(id), store_.meaning(id)});
   d.all.strategies = engine_.marks();
+  // A share that no list of policies can turn into no room for nodes.
+  std::size_t room = options_.snapshot_bytes / 4;
+  for (policy::kept_policy& k : policies_to_keep()) {
+    const std::size_t size = policy::size_of(k);
+    if (size > room || d.all.policies.size() == most_kept_policies) {
+      ++d.all.left_out;
+      continue;
+    }
+    room -= size;
+    d.all.policies.push_back(std::move(k));
+  }
   d.all.nodes.reserve(store_.node_count());
   std::size_t head = 0;
   for (const auto& c : d.all.columns) head += size_of(c);
   for (const auto& s : d.all.strategies) head += size_of(s);
+  for (const auto& k : d.all.policies) head += policy::size_of(k);
   d.room = options_.snapshot_bytes - std::min(options_.snapshot_bytes, head);
   d.share = d.room / std::max<std::size_t>(store_.node_count(), 1);
   return d;
+}
+
+/// What is wanted and what is in force, the versions first that no text of now says.
+std::vector<policy::kept_policy> core::policies_to_keep() const {
+  if (!policies_read_) return recalled_policies_;
+  std::map<policy::policy_key, policy::policy> in_force;
+  for (policy::policy& p : affordable_.in_force()) in_force.emplace(p.key, std::move(p));
+  std::vector<policy::kept_policy> out;
+  for (const policy::policy& p : wanted_.policies) {
+    const auto named = wanted_.sources.find(p.key);
+    policy::kept_policy kept{p, named == wanted_.sources.end() ? std::string() : named->second, true, false};
+    if (const auto at = in_force.find(p.key); at != in_force.end()) {
+      kept.in_force = at->second == p;
+      if (!kept.in_force) out.push_back({std::move(at->second), kept.source, false, true});
+    }
+    out.push_back(std::move(kept));
+  }
+  std::ranges::stable_partition(out, [this](const policy::kept_policy& k) {
+    return !k.read || !k.in_force || wanted_.wrong.contains(k.value.key.name);
+  });
+  return out;
 }
 
 bool core::add_nodes(draft& d, std::size_t most) const {
@@ -105,6 +138,12 @@ void core::add_node(draft& d, store::node_id id) const {
 
 std::size_t core::recall(snapshot from, duration shift, instant now) {
   at(now);
+  recalled_policies_ = std::move(from.policies);
+  std::vector<policy::policy> in_force;
+  for (const policy::kept_policy& k : recalled_policies_) {
+    if (k.in_force) in_force.push_back(k.value);
+  }
+  affordable_.recall(in_force);
   recalled_ = std::make_unique<recollection>(std::move(from), shift);
   store_.set_memory([this](const store::column_spec& spec, std::string_view meaning, store::node_id node) {
     return recalled_->column(spec, meaning, node);

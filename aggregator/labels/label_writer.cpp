@@ -10,6 +10,9 @@
 // that a node is in the queue once. A node is put in again after each answer, because its wishes may have
 // changed meanwhile; if there is nothing to change, next() drops it without a call.
 //
+// Some patches are under way at a time, so that the pace is the API server's and not that of one answer after
+// the other. A node has one of them at most: its next patch is made from what the answer brings.
+//
 // Failures are of three kinds, and cost accordingly:
 //   the server is away or overloaded (no answer, 429, 5xx)   all wait, longer each time, with jitter
 //   we may not (401, 403)                                    all wait for half a minute
@@ -121,57 +124,82 @@ std::map<std::string, policy::taken_keys> label_writer::take_taken() {
   return std::exchange(taken_news_, {});
 }
 
-std::optional<http::call> label_writer::next(instant now) {
-  if (!under_way_.empty() || now < paused_until_ || now < patches_.next()) return std::nullopt;
+std::optional<label_writer::patch> label_writer::next(instant now) {
+  if (under_way_.size() >= most_under_way || now < paused_until_ || now < patches_.next())
+    return std::nullopt;
   for (int looks = 0; looks < most_looks && !queue_.empty() && queue_.begin()->first <= now; ++looks) {
     const std::string name = queue_.begin()->second;
     queue_.erase(queue_.begin());
     work& w = work_.at(name);
     w.queued_for.reset();
+    // What is made from the state before an answer could undo what the answer brings.
+    if (const auto before = under_way_.find(name); before != under_way_.end()) {
+      before->second.again = true;
+      continue;
+    }
     const label_change change = change_of(name, w);
     if (change.empty()) continue;
-    patches_.sent(now);
-    under_way_ = name;
-    waking_ = std::exchange(w.wake, false);
+    flight& f = under_way_[name];
+    const bool paced = patches_.sent(now);
+    f = {now, std::exchange(w.wake, false), paced && under_way_.size() < most_under_way};
     w.not_before = now + settings_.between;
-    return patch_of(name, *nodes_.find(name), change);
+    return patch{name, patch_of(name, *nodes_.find(name), change)};
   }
   return std::nullopt;
 }
 
 std::optional<instant> label_writer::next_wake() const noexcept {
-  if (!under_way_.empty() || queue_.empty()) return std::nullopt;
+  if (under_way_.size() >= most_under_way || queue_.empty()) return std::nullopt;
   return std::max({queue_.begin()->first, paused_until_, patches_.next()});
 }
 
-void label_writer::pause(std::string why, duration at_least, instant now) {
-  unanswered_ = false;
-  paused_until_ = now + pauses_.next(random_, at_least);
+/// Patches that were under way together fail together. They make one pause, as long as the longest of them.
+void label_writer::pause(const flight& of, std::string why, duration at_least, instant now) {
   trouble_ = "node labels cannot be written: " + std::move(why);
+  unanswered_ = false;
+  if (of.sent < paused_at_) {
+    paused_until_ = std::max(paused_until_, now + at_least);
+    return;
+  }
+  paused_at_ = now;
+  paused_until_ = now + pauses_.next(random_, at_least);
 }
 
-void label_writer::answered(const http::answer& a, instant now) {
-  const std::string name = std::exchange(under_way_, {});
+label_writer::flight label_writer::land(const std::string& node) {
+  const auto at = under_way_.find(node);
+  const flight out = at->second;
+  under_way_.erase(at);
+  return out;
+}
+
+void label_writer::answered(const std::string& name, const http::answer& a, instant now) {
+  const flight f = land(name);
   const auto refused = kube::refusal_of(a);
   ++(refused ? counters_.refused : counters_.written);
   if (!refused) {
-    patches_.taken(now);
+    patches_.taken(now - f.sent, f.held, now);
+    if (f.waking) ++counters_.woken;
+  }
+  // One that was sent before a pause says nothing of what comes after it.
+  if (!refused && f.sent >= paused_at_) {
     trouble_.clear();
     pauses_.reset();
-    if (waking_) ++counters_.woken;
   }
   const auto at = work_.find(name);
   if (at == work_.end()) return;  // gone meanwhile
   work& w = at->second;
-  if (refused && refused->status == 404) return;  // it will be told that the node is gone, or there again
+  // It will be told that the node is gone, or has been told that it is there again.
+  if (refused && refused->status == 404 && !f.again) return;
   if (refused) {
-    w.wake = w.wake || waking_;
+    w.wake = w.wake || f.waking;
     const error why = refused->as_error("labelling the node " + name);
     if (refused->status == 429 || refused->status >= 500) {
       patches_.refused(now);
-      pause(why.message, refused->retry_after.value_or(duration::zero()), now);
+      pause(f, why.message, refused->retry_after.value_or(duration::zero()), now);
     } else if (refused->status == 401 || refused->status == 403) {
-      pause(why.message, forbidden, now);
+      pause(f, why.message, forbidden, now);
+    } else if (refused->status == 404) {
+      // Nothing: the node that is there now waits for nobody.
     } else if (refused->status != 409) {
       w.not_before = now + hopeless;
       trouble_ = why.message;
@@ -182,15 +210,15 @@ void label_writer::answered(const http::answer& a, instant now) {
   enqueue(name, w, now);
 }
 
-void label_writer::broke(const error& why, instant now) {
-  const std::string name = std::exchange(under_way_, {});
+void label_writer::broke(const std::string& name, const error& why, instant now) {
+  const flight f = land(name);
   ++counters_.broken;
   patches_.refused(now);
-  pause(why.message, duration::zero(), now);
+  pause(f, why.message, duration::zero(), now);
   unanswered_ = true;
   const auto at = work_.find(name);
   if (at == work_.end()) return;
-  at->second.wake = at->second.wake || waking_;
+  at->second.wake = at->second.wake || f.waking;
   enqueue(name, at->second, now);
 }
 

@@ -17,10 +17,10 @@
 
 namespace binnacle::labels {
 
-/// Which node is patched next, and how. One patch is under way at a time, one a second for each node, and all
-/// of them together go at the pace that the API server has time for. A patch that failed is made again after
-/// a pause, from what is known then. Changes that cancel each other between two patches are never written.
-/// Pure: time is given.
+/// Which node is patched next, and how. Some patches are under way at a time (most_under_way), one of a node,
+/// one a second for each node, and all of them together go at the pace that the API server has time for. A
+/// patch that failed is made again after a pause, from what is known then. Changes that cancel each other
+/// between two patches are never written. Pure: time is given.
 class label_writer {
  public:
   struct settings {
@@ -47,13 +47,18 @@ class label_writer {
   /// While false only wakes are written: another replica has the Lease.
   void set_leads(bool leads, instant now);
 
-  /// The patch that is due, if any. Follow it with answered() or broke(). Looks at some hundreds of nodes at
-  /// most; if more may be due, next_wake() is now.
-  std::optional<http::call> next(instant now);
-  /// `name` of the node whose patch is under way.
-  const std::string& under_way() const noexcept { return under_way_; }
-  void answered(const http::answer& a, instant now);
-  void broke(const error& why, instant now);
+  /// With so many, 5,000 labels take a minute where an answer takes 90 ms. Each is a call of its own, on a
+  /// connection of its own.
+  static constexpr std::size_t most_under_way = 8;
+  struct patch {
+    std::string node;
+    http::call call;
+  };
+  /// The patch that is due, if any. Follow it with answered() or broke() of its node. Looks at some hundreds
+  /// of nodes at most; if more may be due, next_wake() is now.
+  std::optional<patch> next(instant now);
+  void answered(const std::string& node, const http::answer& a, instant now);
+  void broke(const std::string& node, const error& why, instant now);
   /// Another part got an answer from the API server. Ends a pause that began because none came.
   void reachable(instant now);
   /// When next() may yield a patch without another call before it; none: never.
@@ -76,11 +81,20 @@ class label_writer {
     std::optional<instant> queued_for;
   };
 
+  /// A patch that is not answered yet.
+  struct flight {
+    instant sent{};
+    bool waking = false;  // it changes the label that wakes
+    bool held = false;    // others were waiting for the pace, and for nothing else
+    bool again = false;   // the node's turn came meanwhile
+  };
+
+  flight land(const std::string& node);
   void enqueue(const std::string& node, work& w, instant now);
   void enqueue_all(instant now);
   label_change change_of(const std::string& node, const work& w);
   void note(const std::string& node, policy::taken_keys taken);
-  void pause(std::string why, duration at_least, instant now);
+  void pause(const flight& of, std::string why, duration at_least, instant now);
 
   const kube::node_objects& nodes_;
   const settings settings_;
@@ -93,11 +107,10 @@ class label_writer {
   std::optional<policy::label_claims> claims_;
   bool leads_ = false;
 
-  std::string under_way_;
-  bool waking_ = false;  // the patch under way changes the label that wakes
+  std::map<std::string, flight> under_way_;  // by node
   patch_pace patches_;
   backoff pauses_;
-  instant paused_until_{};
+  instant paused_at_{}, paused_until_{};
   bool unanswered_ = false;  // the pause is because the API server did not answer
   std::string trouble_;
   counters counters_;

@@ -19,8 +19,8 @@
 //
 // Pods that wait because this node refused them are woken by every replica, not by the leader alone
 // (wake_list): each knows only the refusals that it gave itself. All this runs on the faces loop, and
-// nothing here blocks it: one patch is under way at a time, and label_writer looks at some hundreds of
-// nodes in one turn at most.
+// nothing here blocks it: some patches are under way at a time (label_writer::most_under_way), and
+// label_writer looks at some hundreds of nodes in one turn at most.
 
 #include "aggregator/labels/node_label_sync.hpp"
 
@@ -79,8 +79,9 @@ struct node_label_sync::impl {
   void wake(instant now);
   void tell_taken();
   void say(said_once& told, const std::string& trouble, const char* over);
-  task<void> write();
-  void take_answer(const http::answer& a);
+  task<void> write(async::task_group& in);
+  task<void> send(label_writer::patch what);
+  void take_answer(const std::string& node, const http::answer& a);
 
   const parts with;
   const logger log;
@@ -164,7 +165,7 @@ void node_label_sync::impl::tell_taken() {
   if (!news.empty()) with.router.take_taken_keys(std::move(news));
 }
 
-task<void> node_label_sync::impl::write() {
+task<void> node_label_sync::impl::write(async::task_group& in) {
   for (;;) {
     looked = looked && with.leads();
     if (!looked && with.leads() && follower.is_synced()) co_await look_again_at_nodes();
@@ -179,23 +180,27 @@ task<void> node_label_sync::impl::write() {
       (void)co_await news.wait(within(std::clamp(next, duration::zero(), pause)));
       continue;
     }
-    auto got = co_await with.api->ask(std::move(*due), within(kube::election::write_deadline));
-    if (got.has_error()) {
-      labels.broke(got.error(), boot_clock::now());
-    } else {
-      take_answer(*got);
-      labels.answered(*got, boot_clock::now());
-    }
-    say(write_trouble, labels.trouble(), "node labels are written again");
-    pass_on();
+    in.spawn("node label", send(std::move(*due)));
   }
 }
 
+task<void> node_label_sync::impl::send(label_writer::patch what) {
+  auto got = co_await with.api->ask(std::move(what.call), within(kube::election::write_deadline));
+  if (got.has_error()) {
+    labels.broke(what.node, got.error(), boot_clock::now());
+  } else {
+    take_answer(what.node, *got);
+    labels.answered(what.node, *got, boot_clock::now());
+  }
+  say(write_trouble, labels.trouble(), "node labels are written again");
+  pass_on();
+}
+
 // What was written is known at once, the watch tells it later.
-void node_label_sync::impl::take_answer(const http::answer& a) {
+void node_label_sync::impl::take_answer(const std::string& node, const http::answer& a) {
   if (a.status != 200) return;
   const auto object = kube::parse_object(a.body);
-  if (object.has_value()) objects.patched(labels.under_way(), *object);
+  if (object.has_value()) objects.patched(node, *object);
 }
 
 node_label_sync::node_label_sync(parts p, async::loop& on, logger log)
@@ -211,7 +216,7 @@ void node_label_sync::start(async::task_group& in) {
   std::function<void()> after = [self] { self->pass_on(); };
   in.keep("nodes of the API server",
           [self, after] { return kube::follow(self->with.api, self->follower, after); });
-  in.keep("node labels", [self] { return self->write(); });
+  in.keep("node labels", [self, &in] { return self->write(in); });
 }
 
 void node_label_sync::look_at_lease() { impl_->news.notify(); }

@@ -10,28 +10,29 @@
 namespace binnacle::labels {
 
 /// When the next patch may be sent: `least` a second at first, and `burst` at once. Each quick answer to a
-/// patch that had to wait for this pace allows one a second more, up to `most`. A slow answer takes a quarter
-/// off the pace. If the server has no time (429 of its priority and fairness, 5xx) or does not answer, the
-/// pace falls back to `least`. So 5,000 labels take less than a minute where the API server has time for
-/// them. Pure.
+/// patch that was `held` up by this pace allows one a second more, up to `most`. A slow answer takes a
+/// quarter off the pace. If the server has no time (429 of its priority and fairness, 5xx) or does not
+/// answer, the pace falls back to `least`. So 5,000 labels take less than a minute where the API server has
+/// time for them. Several patches may be under way: what bounds their number also bounds what a server that
+/// is slow has to do for us at a time. Pure.
 class patch_pace {
  public:
   static constexpr double least = 20, most = 200;  ///< a second
   static constexpr int burst = 40;
-  static constexpr duration quick = std::chrono::milliseconds(50), slow = std::chrono::milliseconds(250);
+  static constexpr duration quick = std::chrono::milliseconds(250), slow = std::chrono::seconds(1);
 
   instant next() const noexcept { return limit_.next(); }
-  /// A patch is sent.
-  void sent(instant now) noexcept {
+  /// A patch is sent. Whether the next one has to wait for this pace.
+  bool sent(instant now) noexcept {
     limit_.take(now);
-    sent_at_ = now;
+    return limit_.next() > now;
   }
-  /// The server took it.
-  void taken(instant now) noexcept {
-    const duration took = now - sent_at_;
-    if (took > slow) {
+  /// The server took a patch, after that long. `held`: patches were waiting for this pace when it was sent,
+  /// and for nothing else.
+  void taken(duration after, bool held, instant now) noexcept {
+    if (after > slow) {
       set(now_ * 0.75, now);
-    } else if (took <= quick && limit_.next() > now) {
+    } else if (after <= quick && held) {
       set(now_ + 1, now);
     }
   }
@@ -49,7 +50,6 @@ class patch_pace {
 
   double now_ = least;
   rate_limit limit_{burst, refill()};
-  instant sent_at_{};
 };
 
 }  // namespace binnacle::labels

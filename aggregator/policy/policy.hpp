@@ -101,6 +101,8 @@ struct policy {
   /// metadata.creationTimestamp as the API server wrote it (RFC 3339 in UTC, so that text order is order of
   /// time); empty for files. Decides which policy came first.
   std::string created;
+  std::string
+      uid;  ///< metadata.uid, likewise: tells an object from another of the same name before or after it
   mode how = mode::enforce;
   herd_damping damping = herd_damping::enabled;  ///< scores: pods just placed count against their node
   std::vector<strategy> strategies;              ///< at most one of each kind

@@ -1,8 +1,8 @@
 // A core's state as bytes.
 //
-// Half of it is plain (columns, strategies, names: snapshot.capnp), half is words: runs of whole numbers
-// that each class of the core writes and reads itself. This file knows nothing of what the words mean. It
-// bounds them, and the readers of words check them (store::word_reader).
+// Half of it is plain (columns, strategies, policies, names: snapshot.capnp), half is words: runs of whole
+// numbers that each class of the core writes and reads itself. This file knows nothing of what the words
+// mean. It bounds them, and the readers of words check them (store::word_reader).
 //
 // The bytes come from a file that anybody with the folder may have written, from another version, or from
 // another replica. So nothing is believed:
@@ -83,6 +83,11 @@ result<snapshot> read(schema::Snapshot::Reader in) {
       return malformed(fmt::format("a strategy of an unknown kind, {}", text(s.getKind())));
     mark.kind = (*kind)->kind;
   }
+  for (const auto p : in.getPolicies()) {
+    if (out.policies.size() == most_kept_policies) break;
+    auto value = policy::policy_of_manifest(text(p.getManifest()));
+    if (value) out.policies.push_back({std::move(*value), text(p.getSource()), p.getRead(), p.getInForce()});
+  }
   return out;
 }
 
@@ -123,6 +128,13 @@ void write_head(schema::Snapshot::Builder root, const snapshot& s) {
     strategies[i].setContent(mark.content);
     strategies[i].setGiven(mark.last_given.has_value());
     strategies[i].setLastGivenNs(mark.last_given ? to_ns(*mark.last_given) : 0);
+  }
+  auto policies = root.initPolicies(static_cast<unsigned>(s.policies.size()));
+  for (unsigned i = 0; i < policies.size(); ++i) {
+    policies[i].setManifest(policy::manifest_of(s.policies[i].value).c_str());
+    policies[i].setSource(s.policies[i].source.c_str());
+    policies[i].setRead(s.policies[i].read);
+    policies[i].setInForce(s.policies[i].in_force);
   }
 }
 

@@ -17,6 +17,15 @@ struct Snapshot {
   strategies @5 :List(Strategy);
   nodes @6 :List(Node);
   nodeCount @7 :UInt32; # of all messages; in the first one
+  policies @8 :List(Policy);  # older releases write and read none
+}
+
+# A version of a policy that the texts of now may not say any more.
+struct Policy {
+  manifest @0 :Text;    # a TASPolicy in YAML
+  source @1 :Text;      # the file's path, or "TASPolicy namespace/name"
+  read @2 :Bool;        # the last version of which everything was right
+  inForce @3 :Bool;     # the last version that was affordable
 }
 
 struct Column {

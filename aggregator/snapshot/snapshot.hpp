@@ -1,6 +1,7 @@
 #pragma once
 
 #include "aggregator/policy/engine/memory.hpp"
+#include "aggregator/policy/text/kept_policy.hpp"
 #include "aggregator/store/types.hpp"
 #include "aggregator/store/words.hpp"
 #include "common/clock.hpp"
@@ -36,8 +37,10 @@ struct snapshot {
   std::chrono::system_clock::time_point taken_wall{};
   std::vector<column> columns;
   std::vector<policy::strategy_mark> strategies;
+  std::vector<policy::kept_policy> policies;  ///< no more than most_kept_policies, each version once
   std::vector<node> nodes;
-  /// Windows, samples and states of strategies at nodes for which there was no room. Not in the bytes.
+  /// Windows, samples and states of strategies at nodes, and versions of policies, for which there was no
+  /// room. Not in the bytes.
   std::uint64_t left_out = 0;
 };
 
@@ -65,9 +68,11 @@ void encode(snapshot s, const std::function<void(std::span<const std::byte>)>& t
 /// All of them, for a small one.
 std::vector<std::byte> encode(snapshot s);
 /// The other way. Errors: invalid_input (no snapshot, another version, out of bounds); what the words of a
-/// node say is checked by the code that reads them.
+/// node say is checked by the code that reads them. A policy that is not right is left out.
 result<snapshot> decode(std::span<const std::byte> bytes);
 
+/// decode() reads no more. Two versions of each of a thousand policies.
+inline constexpr std::size_t most_kept_policies = 2'000;
 /// decode() takes no larger one, by size_of() and before packing.
 inline constexpr std::size_t most_snapshot_bytes = std::size_t{256} << 20;
 

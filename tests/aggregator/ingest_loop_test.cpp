@@ -1,13 +1,19 @@
 #include "aggregator/ingest_loop.hpp"
 
 #include "aggregator/core/core.hpp"
+#include "aggregator/policy/text/policy_set.hpp"
 #include "aggregator/state/state_file.hpp"
 #include "tests/support/net/pki.hpp"
 
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
+#include <condition_variable>
 #include <fstream>
 #include <future>
+#include <mutex>
 #include <thread>
 
 // The loop itself, between an API server's words and the other loop's ear.
@@ -25,10 +31,13 @@ struct deaf final : faces_inbox {
   void review(std::string, network, std::function<void(result<ingest::token_holder>)>) override {}
 };
 
-/// What a replica left behind that knew one node.
-void leave_state(const std::string& path) {
-  core before({.in_cluster = true}, std::make_shared<metrics::alias_table>(), [](const change&) {});
+/// What a replica left behind that knew one node, and these policies if they are not those of a cluster.
+void leave_state(const std::string& path, const policy::policy_set* texts = nullptr) {
+  core before({.in_cluster = texts == nullptr}, std::make_shared<metrics::alias_table>(),
+              [](const change&) {});
   REQUIRE(before.node("n1").has_value());
+  if (texts != nullptr)
+    before.policies({texts->policies(), texts->wrong_ones(), true, texts->sources()}, boot_clock::now());
   core::draft d = before.begin_snapshot();
   while (!before.add_nodes(d, 8)) {
   }
@@ -90,7 +99,97 @@ struct replica {
   std::thread thread;
 };
 
+/// Hears which policies are in force.
+struct listening final : faces_inbox {
+  void take(faces_news news) override {
+    const auto* published = std::get_if<policies_published>(&news);
+    if (published == nullptr) return;
+    const std::lock_guard lock(guard);
+    table = published->table;
+    came.notify_all();
+  }
+  void take(ingest_report report) override {
+    const std::lock_guard lock(guard);
+    problems = std::move(report.problems);
+    came.notify_all();
+  }
+  void review(std::string, network, std::function<void(result<ingest::token_holder>)>) override {}
+  template <class Condition>
+  bool wait(Condition is) {
+    std::unique_lock lock(guard);
+    return came.wait_for(lock, 1min, is);
+  }
+  std::mutex guard;
+  std::condition_variable came;
+  std::shared_ptr<const policy::policy_table> table;
+  std::vector<policy::problem> problems;
+};
+
+/// Another replica that takes a connection, thinks for a while and hangs up.
+struct thinking_peer {
+  thinking_peer() {
+    thread = std::thread([this] {
+      boost::asio::ip::tcp::socket with(loop);
+      boost::system::error_code ended;
+      door.accept(with, ended);
+      std::this_thread::sleep_for(300ms);
+    });
+  }
+  ~thinking_peer() {
+    boost::asio::ip::tcp::socket last(loop);  // if nobody came
+    boost::system::error_code ended;
+    last.connect(door.local_endpoint(), ended);
+    thread.join();
+  }
+  boost::asio::io_context loop;
+  boost::asio::ip::tcp::acceptor door{loop, {boost::asio::ip::address_v4::loopback(), 0}};
+  std::thread thread;
+};
+
+constexpr auto right_policy =
+    "apiVersion: telemetry.intel.com/v1alpha1\nkind: TASPolicy\nmetadata: {name: p}\nspec:\n  strategies:\n"
+    "    dontschedule: {rules: [{metricname: m, operator: GreaterThan, target: 1}]}\n";
+
 TEST_SUITE("aggregator/ingest_loop") {
+  TEST_CASE("no policy file is read before it is known what an earlier process had in force") {
+    support::temp_folder dir;
+    support::temp_folder folder;
+    support::authority ca{dir, "ca"};
+    const std::string file = folder.path() + "/p.yaml";
+    policy::policy_set before;
+    before.put(file, right_policy);
+    leave_state(dir / "state", &before);
+    folder.write("p.yaml", "{ torn\n" + std::string(right_policy));
+    thinking_peer peer;
+    const tls::files own = ca.issue_server();
+    settings s;
+    s.address = "127.0.0.1";
+    s.ingest_port = 0;
+    s.cert = own.certificate;
+    s.key = own.key;
+    s.agents_ca = s.clients_ca = ca.certificate();
+    s.policies = folder.path();
+    s.policy_poll = 1ms;
+    s.state = dir / "state";
+    s.state_from = {fmt::format("127.0.0.1:{}", peer.door.local_endpoint().port())};
+    listening faces;
+    ingest_loop loop(s, plan_descriptors(1'024, 10), policy::alias_file(""), faces,
+                     logger("test", log_level::off));
+    const auto started = loop.start();
+    REQUIRE_MESSAGE(started.has_value(), started.error().message);
+    std::thread thread([&loop] { loop.run(); });
+    const bool is_there = faces.wait([&] { return faces.table && faces.table->contains({"default", "p"}); });
+    const bool is_said = faces.wait([&] { return faces.problems.size() == 2; });
+    folder.write("p.yaml", "# nothing\n");
+    folder.remove("p.yaml");
+    const bool is_gone = faces.wait([&] { return faces.table->empty(); });
+    loop.stop(0ms);
+    thread.join();
+    CHECK(is_there);
+    CHECK(is_said);
+    CHECK(is_gone);
+  }
+
   TEST_CASE("a replica that has not read its policies gives its state to no other one") {
     replica r;
     const auto early = r.ask();

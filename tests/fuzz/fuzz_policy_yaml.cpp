@@ -1,5 +1,6 @@
 #include "aggregator/policy/cost/affordable.hpp"
 #include "aggregator/policy/engine/engine.hpp"
+#include "aggregator/policy/text/kept_policy.hpp"
 #include "aggregator/policy/text/lint.hpp"
 #include "aggregator/policy/text/policy_set.hpp"
 #include "common/text/label_syntax.hpp"
@@ -121,7 +122,13 @@ FUZZ_TARGET(const std::uint8_t* data, std::size_t size) {
     hold(std::ranges::none_of(p.text(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }),
          "a message has control characters");
   }
-  for (const parsed_policy& p : parsed.policies) check(p.value);
+  for (const parsed_policy& p : parsed.policies) {
+    check(p.value);
+    if (!p.usable) continue;
+    const std::string manifest = manifest_of(p.value);
+    hold(manifest.size() <= size_of(kept_policy{p.value, {}}), "a manifest is longer than its bound");
+    hold(policy_of_manifest(manifest) == p.value, "what a snapshot keeps of a policy is another policy");
+  }
   (void)lint("fuzz.yaml", text);
 
   policy_set set;

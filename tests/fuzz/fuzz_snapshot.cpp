@@ -1,7 +1,7 @@
 // A state file is read at a start and may say anything: as bytes, and as words of a snapshot whose outline is
 // right.
 #include "aggregator/core/core.hpp"
-#include "aggregator/policy/text/yaml.hpp"
+#include "aggregator/policy/text/policy_set.hpp"
 #include "tests/fuzz/target.hpp"
 
 #include <cstdint>
@@ -41,11 +41,12 @@ spec:
 
 struct replica {
   void begin() {
-    static const auto parsed = policy::parse_policies("p.yaml", policies_text);
-    policies_in_force all;
-    for (const auto& p : parsed.policies) all.policies.push_back(p.value);
-    all.complete = true;
-    whole.policies(all, now);
+    policy::policy_set texts;
+    texts.recall(whole.recalled_policies());
+    texts.put("p.yaml", policies_text);
+    texts.put("torn.yaml", "{ torn");  // what was recalled of it stays
+    texts.forget_recalled();
+    whole.policies({texts.policies(), texts.wrong_ones(), true, texts.sources()}, now);
   }
   void live(int seconds) {
     wire::catalog announced{.version = 1};
@@ -74,13 +75,19 @@ struct replica {
   core whole{{.limits = {.nodes = 10}}, names, [](const change&) {}};
 };
 
-/// Whatever was recalled, the core goes on, and what it then knows can be kept and read again.
+/// Whatever was recalled, the core goes on, and what it then knows can be kept and read again, each policy
+/// as it is.
 void go_on_from(snapshot s, duration shift) {
   replica r;
   r.whole.recall(std::move(s), shift, r.now);
   r.begin();
   r.live(3);
-  if (decode(encode(r.taken())).has_error()) std::abort();
+  const snapshot kept = r.taken();
+  const auto again = decode(encode(kept));
+  if (again.has_error() || again->policies.size() != kept.policies.size()) std::abort();
+  for (std::size_t i = 0; i < kept.policies.size(); ++i) {
+    if (again->policies[i].value != kept.policies[i].value) std::abort();
+  }
 }
 
 }  // namespace

@@ -9,7 +9,7 @@ import socket
 
 import loop
 from loop import METRIC, policy
-from trial import FACES, free_port, run_tests
+from trial import FACES, free_port, pod, run_tests
 
 # 160 W is inside the band: only a memory knows whether the label is on.
 IN_THE_BAND = policy(f"    deschedule:\n      rules:\n      - {{metricname: {METRIC}, operator: GreaterThan, target: 200, clearBelow: 120}}\n")
@@ -27,11 +27,22 @@ def into_the_band(trial, is_labelled):
     trial.wait_for("the band", in_the_band)
 
 
-class Restart(loop.Loop):
+class WithState(loop.Loop):
     def setUp(self):
         super().setUp()
         self.state = self.trial.folder / "state"
 
+    def until_written(self):
+        """Waits until the state file is another one."""
+        written = self.state.stat().st_mtime_ns if self.state.exists() else 0
+        self.trial.wait_for("the state", lambda: self.state.exists() and self.state.stat().st_mtime_ns > written)
+
+    def restart(self, *more):
+        self.trial.start_aggregator("--state", self.state, *more)
+        self.trial.wait_for("watts of both nodes", lambda: len(self.trial.metric(METRIC)) == 2)
+
+
+class Restart(WithState):
     def labels(self):
         return self.trial.ask("ops", "/api/v1/labels")[1]
 
@@ -39,14 +50,9 @@ class Restart(loop.Loop):
         self.begin(IN_THE_BAND, "--state", self.state)
         into_the_band(self.trial, lambda: "violating" in self.labels())
 
-    def restart(self, *more):
-        self.trial.start_aggregator("--state", self.state, *more)
-        self.trial.wait_for("watts of both nodes", lambda: len(self.trial.metric(METRIC)) == 2)
-
     def test_a_label_inside_its_band_outlives_a_kill(self):
         self.begin_in_the_band()
-        written = self.state.stat().st_mtime_ns if self.state.exists() else 0
-        self.trial.wait_for("the state of the band", lambda: self.state.exists() and self.state.stat().st_mtime_ns > written)
+        self.until_written()
         self.trial.end("aggregator", signal.SIGKILL)
         self.restart()
         self.assertIn("goes on from the state of", self.trial.log("aggregator"))
@@ -70,6 +76,77 @@ class Restart(loop.Loop):
         self.state.mkdir()
         self.restart()
         self.trial.wait_for("the warning", lambda: f"state file {self.state}: cannot replace it" in self.trial.cli("status").stdout)
+
+
+def hot(target, name="power-policy", operator="GreaterThan", keys=0):
+    """A policy that keeps pods from nodes above `target`. `keys`: of labels, in rules that are never true; each costs."""
+    strategies = f"    dontschedule:\n      rules:\n      - {{metricname: {METRIC}, operator: {operator}, target: {target}}}\n"
+    if keys:
+        rules = [", ".join(f'\"k{key}=v\"' for key in range(first, min(first + 64, keys))) for first in range(0, keys, 64)]
+        strategies += "    labeling:\n      rules:\n" + "".join(
+            f"      - {{metricname: {METRIC}, operator: GreaterThan, target: 1000000, labels: [{labels}]}}\n" for labels in rules)
+    return policy(strategies, name)
+
+
+# One policy may give 256 keys by default.
+TOO_COSTLY = 300
+
+
+class LastGoodVersions(WithState):
+    """What was in force before an edit that is not taken: no text says it any more. Pods may go to `cool` alone by it, and to both nodes by nothing or by the edit."""
+
+    def begin_with_bad_edits(self):
+        self.begin(hot(110), "--state", self.state)
+        self.trial.write_policy(hot(110, "mistyped"), "mistyped.yaml")
+        self.trial.write_policy(hot(110, "torn"), "torn.yaml")
+        self.until_kept_from(self.trial.ports)
+        self.trial.write_policy(hot(100_000, keys=TOO_COSTLY))
+        self.trial.write_policy(hot(110, "mistyped", operator="GreaterTham"), "mistyped.yaml")
+        self.trial.write_policy("{ " + hot(110, "torn"), "torn.yaml")
+        self.until_refused(self.trial.ports)
+
+    def refusals(self, ports):
+        """How many policies stay as they were, and say so."""
+        policies = json.loads(self.trial.ask("ops", "/api/v1/policies", ports)[1])
+        costly = [c for c in policies["conditions"] if "its last good version stays in force" in c["message"]]
+        wrong = [p for p in policies["problems"] if "stay" in p["message"] and "in force" in p["message"]]
+        return len(costly) + len(wrong)
+
+    def until_refused(self, ports):
+        self.trial.wait_for("the edits to be refused", lambda: self.refusals(ports) == 3)
+
+    def kept_from(self, ports):
+        """Whether each of the three policies keeps pods from `warm`."""
+        answers = []
+        with self.trial.scheduler(ports) as scheduler:
+            for name in ("power-policy", "mistyped", "torn"):
+                answer, _ = scheduler.call("filter", pod("web", name), ["cool", "warm"])
+                answers.append(sorted(answer["NodeNames"]))
+        return answers == [["cool"]] * 3
+
+    def until_kept_from(self, ports):
+        self.trial.wait_for("all policies to keep pods away", lambda: self.kept_from(ports))
+
+    def test_rules_before_an_edit_that_costs_too_much_or_is_wrong_outlive_a_kill(self):
+        self.begin_with_bad_edits()
+        # A state that was begun after the edits: the second one that is written from now on.
+        for _ in range(2):
+            self.until_written()
+        self.trial.end("aggregator", signal.SIGKILL)
+        self.restart()
+        self.until_kept_from(self.trial.ports)
+        self.until_refused(self.trial.ports)
+        # A right edit ends it.
+        self.trial.write_policy(hot(100_000))
+        self.until_passing(["cool", "warm"])
+
+    def test_a_fresh_replica_has_the_rules_that_the_other_one_has(self):
+        ports = {face: free_port() for face in FACES}
+        self.begin_with_bad_edits()
+        self.trial.start_aggregator("--replica-id", "second", "--state-from", f"localhost:{self.trial.ports['ops']}", name="second", ports=ports)
+        # It knows by the state what the values of the nodes are.
+        self.until_kept_from(ports)
+        self.until_refused(ports)
 
 
 # What only a memory knows: that the value has been above 140 W for long, that the label is on, and when it went on.

@@ -21,8 +21,9 @@ void policy_objects::changed(const object_key& key, const json::object& given) {
   metadata["name"] = key.name;
   metadata["namespace"] = key.name_space;
   if (const json::object* meta = object_in(given, "metadata")) {
-    if (const auto created = text_in(*meta, "creationTimestamp"); !created.empty())
-      metadata["creationTimestamp"] = created;
+    for (const char* name : {"creationTimestamp", "uid"}) {
+      if (const auto value = text_in(*meta, name); !value.empty()) metadata[name] = value;
+    }
   }
   json::object out;
   // Items of a list do not carry these two.

@@ -9,7 +9,8 @@
 //   1. what is in force already, oldest object first, so that nothing that works is put out of force by an
 //      edit of somebody else's;
 //   2. then each change, oldest first: the version in force is taken off, the new one is tried, and if it
-//      does not fit, the old one stays. An edit that makes a policy cheaper so makes room for the next.
+//      does not fit, the old one stays. An edit that makes a policy cheaper so makes room for others, and
+//      what did not fit before it is tried again: the choice does not depend on when it was made last.
 //
 // Prices grow with the number of nodes. holds_up_to_ is the size of the fleet up to which the choice
 // stands, so that a node that joins costs one comparison and not a new choice. Columns that several
@@ -65,11 +66,15 @@ std::vector<std::string> cost_warnings(const cost_report& costs) {
   return out;
 }
 
+void affordable::recall(const std::vector<policy>& in_force) {
+  for (const policy& p : in_force)
+    in_force_[p.key] = std::make_shared<const version>(version{p, {}});  // choose() prices it
+}
+
 void affordable::choose(const std::vector<policy>& wanted, std::size_t nodes,
                         const metrics::alias_table& names) {
   all_ = {};
   namespaces_.clear();
-  refused_.clear();
   chosen_for_ = nodes;
 
   std::vector<std::shared_ptr<const version>> by_age;
@@ -83,24 +88,30 @@ void affordable::choose(const std::vector<policy>& wanted, std::size_t nodes,
   const auto before = std::exchange(in_force_, {});
   for (const auto& w : by_age) {
     const auto at = before.find(w->text.key);
-    if (at == before.end()) continue;
+    // An object that was deleted and made again does not go on with another one's rules.
+    if (at == before.end() || at->second->text.uid != w->text.uid) continue;
     // Names may have another meaning by now.
     const version last{at->second->text, price(at->second->text, names)};
     const auto kept = last.text == w->text ? w : std::make_shared<const version>(last);
     if (!try_add(*kept)) in_force_[w->text.key] = kept;
   }
-  for (const auto& w : by_age) {
-    const auto at = in_force_.find(w->text.key);
-    const auto last = at == in_force_.end() ? nullptr : at->second;
-    if (last && last->text == w->text) continue;
-    if (last) remove(*last);
-    const auto why = try_add(*w);
-    if (!why) {
-      in_force_[w->text.key] = w;
-      continue;
+  // Again as long as a change gives room, so that who chooses once more from here chooses the same.
+  for (bool more_room = true; std::exchange(more_room, false);) {
+    refused_.clear();
+    for (const auto& w : by_age) {
+      const auto at = in_force_.find(w->text.key);
+      const auto last = at == in_force_.end() ? nullptr : at->second;
+      if (last && last->text == w->text) continue;
+      if (last) remove(*last);
+      const auto why = try_add(*w);
+      if (!why) {
+        in_force_[w->text.key] = w;
+        more_room = true;
+        continue;
+      }
+      if (last) add(*last);
+      refused_.push_back({w->text.key, last != nullptr, sentence(*w, *why, last != nullptr)});
     }
-    if (last) add(*last);
-    refused_.push_back({w->text.key, last != nullptr, sentence(*w, *why, last != nullptr)});
   }
 
   holds_up_to_ = limits_.most_nodes(all_.total(), scope::all);

@@ -40,9 +40,9 @@ std::vector<std::string> cost_warnings(const cost_report& costs);
 /// A policy that is in force goes before a new one, so that no edit puts another policy out of force. Then an
 /// older object goes before a younger one (policy::created, then by key). Pure.
 ///
-/// A last good version is in this process's memory only. So a replica that starts later, or again, knows the
-/// newest texts alone and chooses among them by age: it may take an edit that this one refuses, and refuse
-/// instead a younger policy that is in force here. As long as nothing is refused all replicas agree.
+/// The texts alone do not say what is in force: that depends on what came first. So a replica that starts
+/// later, or again, takes what is in force from a snapshot (recall()), and chooses as one that was there all
+/// the time. Without a snapshot it goes by age.
 ///
 /// When the fleet outgrows the limits, the youngest policies go out of force: a process that is killed for
 /// its memory judges nothing at all.
@@ -50,6 +50,8 @@ class affordable {
  public:
   explicit affordable(cost_limits limits) : limits_(limits) {}
 
+  /// These versions were in force in an earlier process. Before the first choice.
+  void recall(const std::vector<policy>& in_force);
   /// Chooses anew. `wanted` has each key once.
   void choose(const std::vector<policy>& wanted, std::size_t nodes, const metrics::alias_table& names);
   /// Whether a fleet of another size could change the choice: it has outgrown a limit, or shrunk so far that

@@ -61,6 +61,7 @@ bool folder::refresh(policy_set& set) {
   if (failed != 0) return changed;
 
   for (const std::string& name : names) changed = read(name, files_[name], set) || changed;
+  set.forget_recalled();
   for (auto at = files_.begin(); at != files_.end();) {
     if (names.contains(at->first)) {
       ++at;

@@ -11,7 +11,7 @@
 namespace binnacle::policy {
 
 policies_read policies_read::of(const policy_set& texts) {
-  return {texts.policies(), texts.wrong_ones(), texts.problems()};
+  return {texts.policies(), texts.sources(), texts.wrong_ones(), texts.problems()};
 }
 
 struct policy_files::shared {
@@ -23,22 +23,21 @@ struct policy_files::shared {
   void follow() {
     pthread_setname_np(pthread_self(), "policy-files");
     for (;;) {
-      {
-        std::unique_lock lock(guard);
-        if (ended.wait_for(lock, period, [this] { return stopped; })) return;
-      }
-      const bool policies_changed = files && files->refresh(texts);
+      const bool policies_changed = files && (files->refresh(texts) || !was_read);
+      was_read = true;
       const bool aliases_changed = aliases.refresh();
-      const std::lock_guard lock(guard);  // whom we tell is there until the destructor has had the lock
+      std::unique_lock lock(guard);  // whom we tell is there until the destructor has had the lock
       if (stopped) return;
       if (aliases_changed) tell.aliases(aliases);
       if (policies_changed) tell.policies(policies_read::of(texts));
+      if (ended.wait_for(lock, period, [this] { return stopped; })) return;
     }
   }
 
   // The thread's, after start().
   std::optional<folder> files;
   policy_set texts;
+  bool was_read = false;  // the folder, once
   alias_file aliases;
   const duration period;
   const news tell;
@@ -59,7 +58,10 @@ policy_files::~policy_files() {
   shared_->ended.notify_all();
 }
 
+void policy_files::recall(const std::vector<kept_policy>& all) { shared_->texts.recall(all); }
+
 policies_read policy_files::read_now() {
+  shared_->was_read = true;
   if (shared_->files) shared_->files->refresh(shared_->texts);
   return policies_read::of(shared_->texts);
 }

@@ -6,6 +6,7 @@
 #include "common/clock.hpp"
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -16,7 +17,8 @@ namespace binnacle::policy {
 /// What users' texts say of policies, as far as it is right.
 struct policies_read {
   std::vector<policy> in_force;
-  std::set<std::string, std::less<>> wrong;  ///< policy_set::wrong_ones()
+  std::map<policy_key, std::string> sources;  ///< policy_set::sources()
+  std::set<std::string, std::less<>> wrong;   ///< policy_set::wrong_ones()
   std::vector<problem> problems;
 
   static policies_read of(const policy_set& texts);
@@ -26,7 +28,8 @@ struct policies_read {
 /// network that hangs; the loop that agents are connected to reads no file for them.
 class policy_files {
  public:
-  /// Called on the thread, after start() and whenever something is news; must only post. Not called any more
+  /// Called on the thread, after start() and whenever something is news; must only post. What the first
+  /// look at the folder finds is news unless read_now() has found it. Not called any more
   /// once the destructor has returned.
   struct news {
     std::function<void(policies_read)> policies;
@@ -40,9 +43,11 @@ class policy_files {
   policy_files(const policy_files&) = delete;
   policy_files& operator=(const policy_files&) = delete;
 
-  /// Reads the folder once, on the caller's thread: before anything is served.
+  /// What an earlier process had read last: see policy_set::recall(). Before everything that follows.
+  void recall(const std::vector<kept_policy>& all);
+  /// Reads the folder once, on the caller's thread: before anything is served, and before start().
   policies_read read_now();
-  /// Follows from now on. Once.
+  /// Follows from now on, and looks at once. Once.
   void start();
 
  private:

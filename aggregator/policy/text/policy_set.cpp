@@ -23,6 +23,7 @@ bool orders_nodes(const strategy& s) { return description_of(s.kind).yields == y
 void policy_set::put(const std::string& file, std::string_view text) {
   parsed_text fresh = parse_policies(file, text);
   source& s = files_[file];
+  s.recalled = false;
   // An editor empties a file before it writes it, or writes a comment or "---" first.
   if (fresh.policies.empty() && fresh.problems.empty() && !s.policies.empty())
     return unreadable(file, "the file holds no policy now: delete the file to remove its policies");
@@ -41,8 +42,9 @@ void policy_set::put(const std::string& file, std::string_view text) {
   s.wrong.clear();
   for (parsed_policy& p : fresh.policies) {
     if (!p.usable || !p.refused.empty()) s.wrong.push_back(p.value.key.name);
-    const auto old =
-        std::ranges::find_if(s.policies, [&](const accepted& a) { return a.value.key == p.value.key; });
+    const auto old = std::ranges::find_if(s.policies, [&](const accepted& a) {
+      return a.value.key == p.value.key && a.value.uid == p.value.uid;
+    });
     const bool known = old != s.policies.end();
     if (!p.usable) {
       if (!known) continue;
@@ -84,6 +86,7 @@ void policy_set::put_object(const std::string& name, std::string_view json) {
 
 void policy_set::unreadable(const std::string& file, std::string reason) {
   source& s = files_[file];
+  s.recalled = false;
   s.problems = {{file, 0, {}, std::move(reason), severity::error}};
   if (!s.policies.empty()) {
     s.problems.push_back({file,
@@ -97,6 +100,27 @@ void policy_set::unreadable(const std::string& file, std::string reason) {
 }
 
 void policy_set::remove(const std::string& file) { files_.erase(file); }
+
+void policy_set::recall(const std::vector<kept_policy>& all) {
+  for (const kept_policy& k : all) {
+    if (!k.read) continue;
+    source& s = files_[k.source];
+    s.recalled = true;
+    s.policies.push_back({k.value, 0});
+  }
+}
+
+void policy_set::forget_recalled() {
+  std::erase_if(files_, [](const auto& f) { return f.second.recalled; });
+}
+
+std::map<policy_key, std::string> policy_set::sources() const {
+  std::map<policy_key, std::string> out;
+  for (const auto& [file, s] : files_) {
+    for (const accepted& a : s.policies) out.try_emplace(a.value.key, file);
+  }
+  return out;
+}
 
 std::vector<policy> policy_set::policies() const {
   std::map<policy_key, const policy*> all;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "aggregator/policy/text/kept_policy.hpp"
 #include "aggregator/policy/text/yaml.hpp"
 
 #include <map>
@@ -24,11 +25,18 @@ class policy_set {
   void unreadable(const std::string& file, std::string reason);
   /// `file` is gone, and its policies with it.
   void remove(const std::string& file);
+  /// What an earlier process had read last of each source: it counts as if this process had read it, until
+  /// the source's text comes. Before the first text.
+  void recall(const std::vector<kept_policy>& all);
+  /// All sources have been read: those that were only recalled are gone.
+  void forget_recalled();
   /// Something that concerns no single file, or "" when it is over ("the folder /x cannot be read: …").
   void set_trouble(std::string message) { trouble_ = std::move(message); }
 
   /// By key. Of two files with one policy the first by name counts.
   std::vector<policy> policies() const;
+  /// The file or object that each of policies() comes from.
+  std::map<policy_key, std::string> sources() const;
   /// Names of policies that are wrong, whole or in part, so that not all of what they mean is known.
   std::set<std::string, std::less<>> wrong_ones() const;
   /// Everything that is wrong or strange now, by file and line.
@@ -43,6 +51,7 @@ class policy_set {
     std::vector<accepted> policies;
     std::vector<problem> problems;
     std::vector<std::string> wrong;  // names of policies
+    bool recalled = false;           // and not read yet
   };
   std::map<std::string, source> files_;
   std::string trouble_;

@@ -88,11 +88,14 @@ class manifest_reader {
   }
 
   /// What the API server wrote; a file that has it from there says nothing by it that could be wrong.
-  static std::string created(yaml_map& fields) {
+  static std::string of_metadata(yaml_map& fields, std::string_view name) {
     const auto metadata = fields.get("metadata");
     if (!metadata || !metadata->is_map()) return {};
-    const auto given = yaml_map(*metadata).get("creationTimestamp");
-    return given && given->is_scalar() ? given->text("a time").value_or("") : std::string();
+    const auto given = yaml_map(*metadata).get(name);
+    std::string text = given && given->is_scalar() ? given->text("a text").value_or("") : std::string();
+    const bool servers =
+        text.size() <= 64 && std::ranges::all_of(text, [](char c) { return c >= ' ' && c <= '~'; });
+    return servers ? text : std::string();
   }
 
   /// The identity. Nothing if there is none.
@@ -163,7 +166,8 @@ class manifest_reader {
     }
     parsed_policy p;
     p.value.key = *key;
-    p.value.created = created(fields);
+    p.value.created = of_metadata(fields, "creationTimestamp");
+    p.value.uid = of_metadata(fields, "uid");
     p.line = v.line();
     const std::size_t errors = found_.errors();
     if (version != our_group) {

@@ -1,8 +1,12 @@
 #include "aggregator/snapshot/snapshot.hpp"
+#include "tests/support/data.hpp"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <cstddef>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <span>
 #include <string>
@@ -16,6 +20,16 @@ using namespace std::chrono_literals;
 
 namespace {
 
+policy::policy policy_of(int target) {
+  return policy::policy_of_manifest(
+             fmt::format(
+                 "{{apiVersion: telemetry.intel.com/v1alpha1, kind: TASPolicy, metadata: {{namespace: "
+                 "lab, name: hot, uid: 7c9}}, spec: {{strategies: {{dontschedule: {{rules: "
+                 "[{{metricname: m, operator: GreaterThan, target: {}}}]}}}}}}}}",
+                 target))
+      .value();
+}
+
 snapshot sample() {
   snapshot s;
   s.boot_id = "6c1f";
@@ -28,6 +42,8 @@ snapshot sample() {
                           .content = 0xfedcba9876543210,
                           .last_given = instant(80s)});
   s.strategies.push_back({.key = {"lab", "cold"}, .kind = policy::strategy_kind::minimizepower});
+  s.policies.push_back({policy_of(80), "TASPolicy lab/hot", false, true});
+  s.policies.push_back({policy_of(90), "TASPolicy lab/hot", true, false});
   s.nodes.push_back({"node-a", {1, -2, 3}, {{"hot", "violating"}}});
   s.nodes.push_back({"node-b", {}, {}});
   return s;
@@ -50,6 +66,13 @@ TEST_SUITE("aggregator/snapshot/codec") {
     CHECK(back->strategies[0].last_given == instant(80s));
     CHECK(back->strategies[1].kind == policy::strategy_kind::minimizepower);
     CHECK_FALSE(back->strategies[1].last_given.has_value());
+    REQUIRE(back->policies.size() == 2);
+    for (std::size_t i = 0; i < 2; ++i) {
+      CHECK(back->policies[i].value == sample().policies[i].value);
+      CHECK(back->policies[i].source == "TASPolicy lab/hot");
+      CHECK(back->policies[i].read == (i == 1));
+      CHECK(back->policies[i].in_force == (i == 0));
+    }
     REQUIRE(back->nodes.size() == 2);
     CHECK(back->nodes[0].name == "node-a");
     CHECK(back->nodes[0].words == store::words{1, -2, 3});
@@ -70,6 +93,34 @@ TEST_SUITE("aggregator/snapshot/codec") {
       CHECK(n.name == "node-" + std::to_string(i));
       CHECK(n.words == store::words(4'000, i));
     }
+  }
+
+  TEST_CASE("a policy that no object could say is left out, and costs only itself") {
+    snapshot s = sample();
+    s.policies[0].value.strategies[0].rules[0].metric = "no metric";
+    const auto back = decode(encode(std::move(s)));
+    REQUIRE(back.has_value());
+    REQUIRE(back->policies.size() == 1);
+    CHECK(back->policies[0].read);
+    CHECK(back->nodes.size() == 2);
+  }
+
+  TEST_CASE("a state file of a release that kept no versions of policies is read") {
+    std::ifstream file(support::data_folder() + "/../fuzz/seeds/snapshot/of_a_trial", std::ios::binary);
+    std::string bytes{std::istreambuf_iterator<char>(file), {}};
+    REQUIRE(bytes.size() > 1);
+    const auto read = decode(std::as_bytes(std::span(bytes).subspan(1)));  // the target's own byte first
+    REQUIRE(read.has_value());
+    CHECK(read->nodes.size() == 2);
+    CHECK(read->policies.empty());
+  }
+
+  TEST_CASE("more versions of policies than a snapshot may have are not read") {
+    snapshot s = sample();
+    s.policies.assign(most_kept_policies + 1, s.policies[0]);
+    const auto back = decode(encode(std::move(s)));
+    REQUIRE(back.has_value());
+    CHECK(back->policies.size() == most_kept_policies);
   }
 
   TEST_CASE("a file that was cut off anywhere is refused, not taken in part") {

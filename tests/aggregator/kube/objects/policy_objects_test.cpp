@@ -42,6 +42,17 @@ TEST_SUITE("aggregator/kube/objects/policy_objects") {
     CHECK(set.problems().empty());
   }
 
+  TEST_CASE("which object it is goes along: one that was made again under its name is another") {
+    objects o;
+    const auto object = kube::parse_object(
+        R"({"metadata":{"name":"p","namespace":"ops","uid":"7c9","creationTimestamp":"2026-05-01T00:00:00Z"}})");
+    o.seen.changed({"ops", "p"}, *object);
+    policy::policy_set set;
+    set.put_object("TASPolicy ops/p", *o.seen.take()[0].text);
+    CHECK(set.policies().at(0).uid == "7c9");
+    CHECK(set.policies().at(0).created == "2026-05-01T00:00:00Z");
+  }
+
   TEST_CASE("a policy that is half wrong says which part, without a line, and keeps the rest") {
     objects o;
     policy::policy_set set;

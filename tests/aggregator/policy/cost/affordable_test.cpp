@@ -165,6 +165,50 @@ TEST_SUITE("aggregator/policy/affordable") {
           "policy-columns");
   }
 
+  TEST_CASE("a process that goes on from what was in force chooses as one that was there all the time") {
+    const std::vector<policy::policy> then{reads("a", "old", 4, "2020"), reads("b", "young", 6, "2026")};
+    const std::vector<policy::policy> now{reads("a", "old", 9, "2020"), reads("b", "young", 6, "2026"),
+                                          reads("c", "new", 2, "2019")};
+    chooser whole(columns(10)), again(columns(10)), fresh(columns(10));
+    whole.choose(then);
+    again.chosen.recall(whole.chosen.in_force());
+    for (chooser* c : {&whole, &again, &fresh}) c->choose(now);
+    CHECK(whole.in_force() == "a/old 4, b/young 6");
+    CHECK(again.in_force() == whole.in_force());
+    CHECK(again.why("a/old") == whole.why("a/old"));
+    CHECK(again.why("c/new") == whole.why("c/new"));
+    CHECK_MESSAGE(fresh.in_force() == "b/young 6, c/new 2", "by age alone another choice");
+  }
+
+  TEST_CASE("an object that was deleted and made again does not keep the version of the one before it") {
+    const auto with_uid = [](std::size_t count, const char* uid) {
+      auto p = reads("a", "x", count);
+      p.uid = uid;
+      return p;
+    };
+    chooser c(columns(10));
+    c.choose({with_uid(4, "one")});
+    c.choose({with_uid(11, "one")});
+    CHECK(c.in_force() == "a/x 4");
+    c.choose({with_uid(11, "two")});
+    CHECK(c.in_force().empty());
+  }
+
+  TEST_CASE("the room that an edit gives back is used at once, also by an older policy") {
+    chooser c(columns(10));
+    c.choose({reads("b", "y", 9, "2026")});
+    c.choose({reads("a", "x", 5, "2020"), reads("b", "y", 5, "2026")});
+    CHECK(c.in_force() == "a/x 5, b/y 5");
+    CHECK(c.chosen.refused().empty());
+  }
+
+  TEST_CASE("what was in force earlier and is not wanted any more takes no room") {
+    chooser c(columns(10));
+    c.chosen.recall({reads("a", "gone", 8)});
+    c.choose({reads("b", "y", 9)});
+    CHECK(c.in_force() == "b/y 9");
+  }
+
   TEST_CASE("amounts are said in units that people read") {
     CHECK(amount_text(resource::memory, 3ull << 30) == "3.0 GiB");
     CHECK(amount_text(resource::memory, 1536 * 1024) == "1.5 MiB");

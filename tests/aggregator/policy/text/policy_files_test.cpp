@@ -65,6 +65,29 @@ TEST_SUITE("aggregator/policy/text/policy_files") {
     CHECK(box.policies->wrong.contains("p"));
   }
 
+  TEST_CASE("who does not read first is told what the first look finds, also that there is nothing") {
+    const support::temp_folder folder;
+    post_box box;
+    policy_files files(folder.path(), policy::alias_file(""), 10ms, box.news());
+    policy::policy_set before;
+    before.put(folder.path() + "/p.yaml", manifest);
+    std::vector<policy::kept_policy> kept;
+    for (const auto& p : before.policies()) kept.push_back({p, folder.path() + "/p.yaml", true, true});
+    files.recall(kept);
+    folder.write("p.yaml", "{ torn");
+    files.start();
+    REQUIRE(box.wait([&] { return box.policies.has_value(); }));
+    CHECK_MESSAGE(box.policies->in_force.size() == 1, "the last good version");
+    folder.remove("p.yaml");
+    CHECK(box.wait([&] { return box.policies->in_force.empty(); }));
+
+    const support::temp_folder empty;
+    post_box nothing;
+    policy_files none(empty.path(), policy::alias_file(""), 10ms, nothing.news());
+    none.start();
+    CHECK(nothing.wait([&] { return nothing.policies && nothing.policies->in_force.empty(); }));
+  }
+
   TEST_CASE("the file of aliases is followed likewise, also where the API server has the policies") {
     const support::temp_folder folder;
     post_box box;

@@ -155,6 +155,60 @@ TEST_SUITE("aggregator/policy/text/policy_set") {
     set.set_trouble("");
     CHECK(set.problems().empty());
   }
+
+  /// What a snapshot would say of a set: all that it has read.
+  std::vector<kept_policy> kept_of(const policy_set& set) {
+    const auto sources = set.sources();
+    std::vector<kept_policy> out;
+    for (const binnacle::policy::policy& p : set.policies())
+      out.push_back({p, sources.at(p.key), true, true});
+    return out;
+  }
+
+  TEST_CASE("after a restart a text that has become wrong leaves the rules that an earlier process read") {
+    policy_set before;
+    before.put("a.yaml", manifest({{"dontschedule", temp(80)}, {"deschedule", temp(90)}}));
+    before.put("b.yaml", manifest({{"dontschedule", temp(70)}}, "q"));
+    before.put("c.yaml", manifest({{"dontschedule", temp(60)}}, "r"));
+    before.put("d.yaml", manifest({{"dontschedule", temp(50)}}, "s"));
+    policy_set again;
+    again.recall(kept_of(before));
+    for (policy_set* set : {&before, &again}) {
+      set->put("a.yaml", manifest({{"dontschedule", wrong}, {"deschedule", temp(95)}}));  // a wrong strategy
+      set->put("b.yaml", "{ no YAML");  // whose policy this is cannot be said
+      set->unreadable("c.yaml", "it cannot be read");
+    }
+    before.remove("d.yaml");
+    again.forget_recalled();
+    CHECK(in_force(before) ==
+          "default/p: deschedule temp GreaterThan 95, dontschedule temp GreaterThan 80; default/q: "
+          "dontschedule temp GreaterThan 70; default/r: dontschedule temp GreaterThan 60;");
+    CHECK(in_force(again) == in_force(before));
+    CHECK(again.policies() == before.policies());
+    CHECK(again.wrong_ones() == before.wrong_ones());
+    CHECK(again.problems().size() == before.problems().size());
+  }
+
+  TEST_CASE("an object that was deleted and made again has no rules of the one before it") {
+    const auto object = [](const std::string& uid, const std::string& rules) {
+      return fmt::format(
+          "{{apiVersion: telemetry.intel.com/v1alpha1, kind: TASPolicy, metadata: {{name: p, uid: {}}}, "
+          "spec: "
+          "{{strategies: {{dontschedule: {{{}}}}}}}}}",
+          uid, rules);
+    };
+    policy_set before;
+    before.put_object("TASPolicy default/p", object("one", temp(80)));
+    policy_set same, other;
+    for (policy_set* set : {&same, &other}) set->recall(kept_of(before));
+    same.put_object("TASPolicy default/p", object("one", wrong));
+    other.put_object("TASPolicy default/p", object("two", wrong));
+    CHECK(in_force(same) == "default/p: dontschedule temp GreaterThan 80;");
+    CHECK(other.policies().at(0).strategies.empty());
+    // Nor when both came between two looks of one process.
+    before.put_object("TASPolicy default/p", object("two", wrong));
+    CHECK(before.policies().at(0).strategies.empty());
+  }
 }
 
 }  // namespace policy_set_test
