@@ -18,8 +18,7 @@ namespace binnacle::aggregator {
 class readiness {
  public:
   /// How long after its start a replica waits for the agents of that many nodes. `others`: another replica
-  /// gave its state, so agents are there and somebody answers, and only the new address may be unknown to
-  /// agents.
+  /// gave its state, so agents are there, and only the new address may be unknown to them.
   static duration waits_for_agents(std::size_t nodes, bool others) noexcept;
 
   /// What it looks at; must outlive it and its checks.

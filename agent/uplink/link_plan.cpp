@@ -32,7 +32,7 @@ std::size_t link_plan::wanted() const noexcept {
 
 bool link_plan::may_dial(std::size_t slot) const noexcept {
   if (slot >= slots_.size() || slots_[slot].up) return false;
-  return misses_one(slot) || unmet(address_of(slot), slot, false) > 0;
+  return misses_one(slot) || unmet(address_of(slot), slot) > 0;
 }
 
 // By the number that replicas give, or this slot's own.
@@ -69,18 +69,36 @@ bool link_plan::is_unmet(std::size_t slot, const std::string& address) const {
   return same_family && !is_taken(slot, address);
 }
 
+// Nobody was there, and no dial began because of it.
+bool link_plan::is_new(const std::string& address) const {
+  const auto known = known_.find(address);
+  return known == known_.end() || (known->second.tried == 0 && !known->second.offered);
+}
+
 // Addresses of a name that nobody has met, less the dials that will take one, but for that of slot `but`.
-std::size_t link_plan::unmet(std::size_t name, std::size_t but, bool and_untried) const noexcept {
-  std::size_t found = 0, choosing = 0;
-  for (const std::string& address : names_[name]) {
-    const auto known = known_.find(address);
-    const bool tried = known != known_.end() && known->second.tried > 0;
-    if (!(and_untried && tried) && is_unmet(but, address)) ++found;
-  }
+std::size_t link_plan::unmet(std::size_t name, std::size_t but) const noexcept {
+  const auto& addresses = names_[name];
+  const auto found = static_cast<std::size_t>(
+      std::ranges::count_if(addresses, [&](const std::string& a) { return is_unmet(but, a); }));
+  std::size_t choosing = 0;
   for (std::size_t i = name; i < slots_.size(); i += addresses_) {
     if (i != but && slots_[i].choosing) ++choosing;
   }
   return found - std::min(found, choosing);
+}
+
+bool link_plan::has_new_address(std::size_t slot) const noexcept {
+  return !slots_[slot].up && std::ranges::any_of(names_[address_of(slot)], [&](const std::string& a) {
+    return is_new(a) && is_unmet(slot, a);
+  });
+}
+
+void link_plan::dials(std::size_t slot) {
+  slots_[slot].choosing = true;
+  const auto& addresses = names_[address_of(slot)];
+  const auto fresh =
+      std::ranges::find_if(addresses, [&](const std::string& a) { return is_new(a) && is_unmet(slot, a); });
+  if (fresh != addresses.end()) known_[*fresh].offered = true;
 }
 
 bool link_plan::resolved(std::size_t name, std::vector<std::string> addresses) {
@@ -96,7 +114,7 @@ void link_plan::grow() {
   const auto most = std::max(addresses_, most_slots);
   auto needed = std::min(std::max(addresses_, wanted()), most);
   for (std::size_t name = 0; name < addresses_; ++name) {
-    auto open = unmet(name, nobody, false);
+    auto open = unmet(name, nobody);
     std::size_t next = name;
     for (; next < slots_.size(); next += addresses_) {
       if (!slots_[next].up && slots_[next].at.empty() && !slots_[next].choosing)

@@ -35,11 +35,10 @@ class link_plan {
   /// slots().
   bool resolved(std::size_t name, std::vector<std::string> addresses);
   /// An address has come that `slot` may dial and nobody has tried: there is no reason to wait for it.
-  bool has_new_address(std::size_t slot) const noexcept {
-    return !slots_[slot].up && unmet(address_of(slot), slot, true) > 0;
-  }
-  /// `slot` begins to dial. Until choose() it counts for one of the addresses that nobody has met.
-  void dials(std::size_t slot) { slots_[slot].choosing = true; }
+  bool has_new_address(std::size_t slot) const noexcept;
+  /// `slot` begins to dial. Until choose() it counts for one of the addresses that nobody has met. A new one
+  /// is new no more: the dial's own look-up may not give it, if name servers know different things.
+  void dials(std::size_t slot);
   /// `slot` dials though no replica is known to be missing, for an address that nobody has met.
   bool only_meets(std::size_t slot) const noexcept { return !misses_one(slot); }
   /// Which of the addresses that a slot's name has now it is to try, and in which order. First come the free
@@ -78,13 +77,15 @@ class link_plan {
   struct address_state {
     std::string led_to;       // the replica that was met there last; empty: none yet
     std::uint64_t tried = 0;  // the how-manieth choice took it last
+    bool offered = false;     // a dial began because it was new
     bool balances = false;    // it led two slots to two replicas at one time
   };
   std::size_t wanted() const noexcept;
   bool misses_one(std::size_t slot) const noexcept;
   bool is_taken(std::size_t slot, const std::string& address) const;
   bool is_unmet(std::size_t slot, const std::string& address) const;
-  std::size_t unmet(std::size_t name, std::size_t but, bool and_untried) const noexcept;
+  bool is_new(const std::string& address) const;
+  std::size_t unmet(std::size_t name, std::size_t but) const noexcept;
   void grow();
 
   std::size_t addresses_;

@@ -102,8 +102,11 @@ uplink_report uplink::report() const {
   out.budget = impl_->core->pace.budget().limit();
   out.watched_wait = 1 << impl_->core->pace.doublings(true);
   out.others_wait = 1 << impl_->core->pace.doublings(false);
-  for (const auto& link : impl_->core->links) {
+  for (std::size_t slot = 0; slot < impl_->core->links.size(); ++slot) {
+    const auto& link = impl_->core->links[slot];
     out.conflated += link->conflated();
+    // One that rests is not missed: its replica has another link, or is gone for good.
+    if (!link->connected() && !impl_->core->plan.may_dial(slot)) continue;
     // Several links may have met one replica, one after another.
     auto at = std::ranges::find(out.links, link->leads_to(), &link_report::aggregator);
     if (at == out.links.end()) {

@@ -50,11 +50,11 @@ struct link_report {
   std::uint64_t bytes = 0;  ///< on the wire, estimated (on_the_wire())
 };
 struct uplink_report {
-  std::vector<link_report> links;
-  std::uint64_t reconnects = 0;  ///< links lost or refused and dialled again
-  std::uint64_t left_out = 0;    ///< items of the aggregators' messages that were not understood
-  std::uint64_t conflated = 0;   ///< values replaced by newer ones before they were sent
-  double budget = 0;             ///< uplink_options::budget
+  std::vector<link_report> links;  ///< that there are, and that are missing
+  std::uint64_t reconnects = 0;    ///< links lost or refused and dialled again
+  std::uint64_t left_out = 0;      ///< items of the aggregators' messages that were not understood
+  std::uint64_t conflated = 0;     ///< values replaced by newer ones before they were sent
+  double budget = 0;               ///< uplink_options::budget
   /// Periods that series which are watched, and the others, wait between two sends because of it.
   int watched_wait = 1, others_wait = 1;
 };

@@ -43,6 +43,14 @@ class Pods(Renderings):
         hardened = [o.one("DaemonSet", "binnacle-agent")["spec"]["template"]["spec"]["containers"][0]["securityContext"] for o in RENDERED.values()]
         self.assertEqual([bool(c.get("privileged")) for c in hardened].count(True), 1)
 
+    # By it the doctor finds a container that a failed upgrade left.
+    def test_the_agents_object_names_the_containers_that_the_chart_wrote(self):
+        def check(objects):
+            agents = objects.one("DaemonSet", "binnacle-agent")
+            written = [c["name"] for c in agents["spec"]["template"]["spec"]["containers"]]
+            self.assertEqual(agents["metadata"]["annotations"]["binnacle/containers"].split(","), written)
+        self.for_each(check)
+
     def test_folders_of_the_host_are_read_only_below_too_and_none_is_a_device(self):
         def check(objects):
             spec = objects.one("DaemonSet", "binnacle-agent")["spec"]["template"]["spec"]

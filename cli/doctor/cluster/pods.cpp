@@ -24,8 +24,9 @@ void ask_events(const kube::access& to, const place& p, const std::string& name_
   if (!events.instead) explain_by_events(reason, message, events.object);
 }
 
-/// DaemonSets and Deployments whose pods were not made; nothing where all were.
-findings pods_not_made(const kube::access& to, const place& p, const std::string& ours) {
+/// DaemonSets and Deployments whose pods were not made or have a container too many; nothing where all is as
+/// the chart says.
+findings wrong_workloads(const kube::access& to, const place& p, const std::string& ours) {
   const auto listed = [&](std::string_view kinds) {
     return kube_read(to, fmt::format("/apis/apps/v1/{}?labelSelector={}", kinds, ours),
                      fmt::format("the chart's {}", kinds), p);
@@ -35,7 +36,7 @@ findings pods_not_made(const kube::access& to, const place& p, const std::string
   if (deployments.instead) return {*deployments.instead};
   auto all = short_daemon_sets(sets.object);
   for (short_workload& w : short_deployments(deployments.object)) all.push_back(std::move(w));
-  findings out;
+  findings out = left_over_containers(sets.object);
   for (short_workload& w : all) {
     if (w.wanted > 0 && w.message.empty()) ask_events(to, p, w.name_space, w.uid, w.reason, w.message);
     out.push_back(finding_of_short_workload(w));
@@ -64,7 +65,7 @@ findings check_pods(const place& p) {
     next = text(object(got.object, "metadata"), "continue");
     if (next.empty()) break;
   }
-  findings out = pods_not_made(to, p, ours);
+  findings out = wrong_workloads(to, p, ours);
   if (all == 0 && out.empty())
     return {unchecked("the cluster has no pods of the chart (app.kubernetes.io/part-of=binnacle)")};
   if (all > 0 && stuck.empty())

@@ -90,4 +90,29 @@ finding finding_of_short_workload(const short_workload& w) {
   return failure(fmt::format("{}: {}: {}", has_made, w.reason, w.message), remedy_of(w));
 }
 
+findings left_over_containers(const json::value& all) {
+  findings out;
+  for (const auto& [w, given] : named(all, "DaemonSet")) {
+    const auto written = text(object(object(*given, "metadata"), "annotations"), "binnacle/containers");
+    if (written.empty()) continue;
+    const auto known = fmt::format(",{},", written);
+    const json::value pod = object(object(object(*given, "spec"), "template"), "spec");
+    for (const auto& one : list(pod, "containers")) {
+      const auto name = text(one, "name");
+      if (says(known, fmt::format(",{},", name))) continue;
+      const json::value security = object(one, "securityContext");
+      const json::value* privileged = member(security, "privileged");
+      const bool is_privileged = privileged != nullptr && *privileged == true;
+      out.push_back(warning(
+          fmt::format("DaemonSet {}/{} has the {}container {}, which its release does not name: an upgrade "
+                      "that failed may have left it",
+                      w.name_space, w.name, is_privileged ? "privileged " : "", name),
+          fmt::format(R"(kubectl patch daemonset {} -n {} -p '{{"spec":{{"template":{{"spec":{{"containers":)"
+                      R"([{{"name":"{}","$patch":"delete"}}]}}}}}}}}')",
+                      w.name, w.name_space, name)));
+    }
+  }
+  return out;
+}
+
 }  // namespace binnacle::cli::doctor

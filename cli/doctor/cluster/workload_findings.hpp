@@ -27,4 +27,9 @@ std::vector<short_workload> short_deployments(const json::value& all);
 
 finding finding_of_short_workload(const short_workload& w);
 
+/// A warning for each container of a DaemonSetList that is not among those that the chart wrote, by its
+/// annotation binnacle/containers. A failed upgrade may have brought the container: helm leaves what the last
+/// good release did not name. Left out: DaemonSets without the annotation (older charts).
+findings left_over_containers(const json::value& all);
+
 }  // namespace binnacle::cli::doctor

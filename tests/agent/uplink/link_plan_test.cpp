@@ -231,6 +231,25 @@ TEST_CASE("from one replica to as many as the chart allows, and no slot more") {
   CHECK(p.connected() == 64);
 }
 
+// The pause before the next dial ended at once, again and again.
+TEST_CASE("a new address ends one pause, though the dial's own look-up does not give it") {
+  const std::vector<std::string> old = {"10.0.0.1:9110", "10.0.0.2:9110"};
+  link_plan p(1);
+  p.choose(0, old);
+  p.welcomed(0, "x", 2);
+  p.resolved(0, {old[0], old[1], "10.0.0.3:9110"});
+  REQUIRE(p.has_new_address(1));
+  p.dials(1);
+  CHECK(p.choose(1, old) == indices{1});
+  p.lost(1);
+  CHECK(p.has_new_address(1));  // the other one
+  p.dials(1);
+  p.choose(1, old);
+  p.lost(1);
+  CHECK_FALSE(p.has_new_address(1));
+  CHECK(p.may_dial(1));
+}
+
 TEST_CASE("an address that has gone is looked for no more") {
   const std::vector<std::string> three = {"10.0.0.1:9110", "10.0.0.2:9110", "10.0.0.3:9110"};
   link_plan p(1);

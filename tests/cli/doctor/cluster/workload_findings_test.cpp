@@ -49,6 +49,27 @@ TEST_SUITE("cli/doctor/cluster/workload_findings") {
                    "kubectl label --overwrite namespace ns pod-security.kubernetes.io/enforce=privileged"));
   }
 
+  // helm kept the privileged sidecar of a failed upgrade, and nobody said so.
+  TEST_CASE("a container that the chart did not write is told, with the command that removes it") {
+    const auto set = [](const char* written, const char* security) {
+      return json::parse(fmt::format(
+          R"({{"items":[{{"metadata":{{"name":"x","namespace":"ns","annotations":{{"binnacle/containers":"{}"}}}},)"
+          R"("spec":{{"template":{{"spec":{{"containers":[{{"name":"agent"}},{{"name":"ipmi","securityContext":{}}}]}}}}}}}}]}})",
+          written, security));
+    };
+    CHECK(left_over_containers(set("agent,ipmi", R"({"privileged":true})")).empty());
+    CHECK(left_over_containers(set("", "{}")).empty());
+    const auto found = left_over_containers(set("agent", R"({"privileged":true})"));
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].how == grade::warning);
+    CHECK(contains(found[0].sentence, "DaemonSet ns/x has the privileged container ipmi, which"));
+    CHECK(
+        found[0].remedy ==
+        R"(kubectl patch daemonset x -n ns -p '{"spec":{"template":{"spec":{"containers":[{"name":"ipmi","$patch":"delete"}]}}}}')");
+    CHECK(contains(left_over_containers(set("agent", "{}"))[0].sentence, "has the container ipmi"));
+    CHECK(left_over_containers(json::parse("null")).empty());
+  }
+
   TEST_CASE("agents that no node is asked to have are told with the value that chooses nodes") {
     const auto found =
         short_daemon_sets(items("agent", "{}", R"({"desiredNumberScheduled":0,"currentNumberScheduled":0})"));
