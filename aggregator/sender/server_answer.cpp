@@ -99,8 +99,7 @@ version_sign sign_of_version_2(const http::answer& by) {
   switch (by.status) {
     case 400:
     case 406:
-    case 422:
-    case 501: return version_sign::refuses;
+    case 422: return version_sign::refuses;
     default: break;
   }
   return by.status / 100 == 5 && by.header("retry-after") == nullptr ? version_sign::fails

@@ -21,12 +21,15 @@ bool version_choice::settle() {
 bool version_choice::learn(const http::answer& answer) {
   if (!open_) return false;
   if (tries_older_) {
-    if (answer.status / 100 == 2) {
-      older_works_ = !was_refused_;
-      if (was_refused_) settle();
-    }
     tries_older_ = false;
-    return false;
+    const bool taken = answer.status / 100 == 2;
+    if (was_refused_) {
+      if (taken) settle();
+      return false;
+    }
+    older_works_ = taken;
+    // A server that refuses the older one may take the newest when it no longer fails: nothing is decided.
+    return answer.status / 100 == 4 && answer.status != 429;
   }
   switch (usual_->sign_in(answer)) {
     case version_sign::none: return false;

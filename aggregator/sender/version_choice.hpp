@@ -12,8 +12,9 @@ namespace binnacle::sender {
 /// lacks it gets the older one from then on. One that only may lack it gets the same request in the older one
 /// once: at once if it refused the request, after some failures in a row if it failed. If it takes that, it
 /// gets the older one from then on; but failures pass by themselves, so after those the newest has one more
-/// chance. A server that has shown that it knows the newest is doubted no more, whatever it refuses.
-/// So no reading is lost by the choice, and it changes at most once. Pure.
+/// chance, and if it refuses the older one then, the same request goes on in the newest. A server that has
+/// shown that it knows the newest is doubted no more, whatever it refuses. So no reading is lost by the
+/// choice, and it changes at most once. Pure.
 class version_choice {
  public:
   /// `wish` of a protocol with one version has no meaning.

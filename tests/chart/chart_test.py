@@ -283,7 +283,7 @@ class Monitoring(unittest.TestCase):
     def test_rules_and_dashboards_ask_for_metrics_that_there_are(self):
         known = set(re.findall(r"^\| `([a-z_0-9]+)`", (ROOT / "METRICS.md").read_text(), re.M))
         board = json.loads(next(iter(RENDERED["everything optional"].one("ConfigMap", "binnacle-dashboards")["data"].values())))
-        asked = [*self.expressions().values(), *(t["expr"] for p in board["panels"] for t in p.get("targets", []))]
+        asked = [*self.expressions().values(), *(t["expr"] for p in board["panels"] for t in p.get("targets", [])), *(a["expr"] for a in board["annotations"]["list"])]
         self.assertGreater(len(asked), 10)
         for expression in asked:
             for metric in self.metrics_of(expression):
