@@ -11,7 +11,6 @@
 #include "common/http/base64.hpp"
 #include "common/system/descriptor.hpp"
 #include "common/system/os_error.hpp"
-#include "common/text/text.hpp"
 
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/json/parse.hpp>
@@ -143,7 +142,7 @@ task<result<std::string>> way::impl::ask(std::vector<std::string> words) const {
     const bool forbidden = ended->errors.find("orbidden") != ended->errors.npos;
     co_return error{
         forbidden ? errc::permission : errc::io,
-        fmt::format("{}: {}{}", what, trimmed(ended->errors),
+        fmt::format("{}: {}{}", what, words_of(ended->errors),
                     forbidden ? "; docs/operate.md, 'With a kubeconfig', has the Role that grants it" : "")};
   }
   co_return ended->output;
@@ -248,7 +247,7 @@ task<void> way::impl::keep(std::size_t which) {
       changed.notify();
     };
     const auto ended = co_await forward(std::move(words), opened);
-    const std::string said = ended.has_error() ? ended.error().message : *ended;
+    const std::string said = ended.has_error() ? ended.error().message : words_of(*ended);
     const bool forbidden = said.find("orbidden") != said.npos;
     lanes[which].trouble = error{
         forbidden ? errc::permission : errc::disconnected,

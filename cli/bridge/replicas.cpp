@@ -2,6 +2,7 @@
 
 #include "cli/json.hpp"
 #include "common/text/text.hpp"
+#include "common/text/utf8.hpp"
 
 #include <boost/json/parse.hpp>
 #include <fmt/format.h>
@@ -68,6 +69,19 @@ std::optional<std::uint16_t> forwarded_port(std::string_view line) {
   const auto port = parse_unsigned(line.substr(0, line.find(' ')));
   if (!port || *port == 0 || *port > 65535) return std::nullopt;
   return static_cast<std::uint16_t>(*port);
+}
+
+std::string words_of(std::string_view errors) {
+  std::string words;
+  while (!errors.empty()) {
+    const auto end = std::min(errors.find('\n'), errors.size());
+    const std::string_view line = trimmed(errors.substr(0, end));
+    errors.remove_prefix(std::min(end + 1, errors.size()));
+    const bool is_log = line.size() > 5 && std::string_view("IWEF").find(line[0]) < 4 &&
+                        std::ranges::all_of(line.substr(1, 4), is_digit) && line[5] == ' ';
+    if (!line.empty() && !is_log) words += (words.empty() ? "" : "; ") + std::string(line);
+  }
+  return printable(words);
 }
 
 std::string next_pod(const std::string& now, const std::vector<std::string>& running,

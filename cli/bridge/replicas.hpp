@@ -31,6 +31,10 @@ inline constexpr std::string_view labels =
 /// The port in kubectl's "Forwarding from 127.0.0.1:40123 -> 9102"; nothing in any other line. Pure.
 std::optional<std::uint16_t> forwarded_port(std::string_view line);
 
+/// What kubectl's standard error tells a person, as one line: without the log lines of its client library
+/// ("E1124 12:23:14.489897 … memcache.go:265] …"). Pure.
+std::string words_of(std::string_view errors);
+
 /// Which pod the forward of `now` is to lead to: `now` as long as it runs, else one that no other forward
 /// leads to, else any. Empty without a pod that runs. Pure.
 std::string next_pod(const std::string& now, const std::vector<std::string>& running,

@@ -51,7 +51,8 @@ struct feed::impl {
   totals count;
   async::task_group group;
 
-  std::vector<std::string> metrics() const;
+  /// That pages ask for besides the aggregator's own choice, all but `one` page.
+  std::vector<std::string> metrics(const follower* one = nullptr) const;
   void wake(const source& whose) const;
   task<void> keep(std::shared_ptr<source> s);
   task<bool> ask(source& s);
@@ -131,6 +132,37 @@ std::string decisions_text(const std::vector<upstream::told>& all, const std::st
   return text;
 }
 
+/// Which agents each replica lacks: those that another one has.
+std::string links_text(const std::vector<upstream::told>& all) {
+  constexpr std::size_t most_named = 50;
+  std::set<std::string> linked;
+  for (const auto& t : all) {
+    if (t.said.has_error()) continue;
+    for (const auto& node : list(t.said->json, "nodes")) {
+      if (flag(node, "connected")) linked.insert(text(node, "name"));
+    }
+  }
+  std::string out_text;
+  json_writer out(out_text);
+  out.begin_object().field("nowMs", unix_ms()).key("replicas").begin_array();
+  for (const auto& t : all) {
+    out.begin_object().field("url", t.url);
+    if (t.said.has_error()) {
+      out.field("error", t.said.error().message).end_object();
+      continue;
+    }
+    std::set<std::string> missing = linked;
+    for (const auto& node : list(t.said->json, "nodes")) {
+      if (flag(node, "connected")) missing.erase(text(node, "name"));
+    }
+    out.field("missing", missing.size()).key("first").begin_array();
+    for (const std::string& name : missing | std::views::take(most_named)) out.value(name);
+    out.end_array().end_object();
+  }
+  out.end_array().end_object();
+  return out_text;
+}
+
 std::string answer_text(const upstream::told& t, const std::string& about) {
   std::string text;
   json_writer out(text);
@@ -154,9 +186,11 @@ void add_event(std::string& out, std::string_view name, std::string_view data) {
 
 }  // namespace
 
-std::vector<std::string> feed::impl::metrics() const {
+std::vector<std::string> feed::impl::metrics(const follower* one) const {
   std::set<std::string> all;
-  for (const follower* f : followers) all.insert(f->metrics_.begin(), f->metrics_.end());
+  for (const follower* f : followers) {
+    if (f != one) all.insert(f->metrics_.begin(), f->metrics_.end());
+  }
   return {all.begin(), all.end()};
 }
 
@@ -173,7 +207,11 @@ task<bool> feed::impl::ask(source& s) {
       target_of(s.about, s.about.what == subject::fleet ? metrics() : std::vector<std::string>());
   if (is_each_replicas(s.about.what)) {
     const auto all = co_await from.ask_each(target);
-    s.text = s.about.what == subject::status ? status_text(all, now()) : decisions_text(all, s.about.about);
+    switch (s.about.what) {
+      case subject::status: s.text = status_text(all, now()); break;
+      case subject::links: s.text = links_text(all); break;
+      default: s.text = decisions_text(all, s.about.about);
+    }
     co_return true;
   }
   auto told = co_await from.ask_one(target);
@@ -216,16 +254,39 @@ feed::totals feed::counters() const noexcept { return impl_->now(); }
 result<std::unique_ptr<feed::follower>> feed::follow(const std::vector<topic>& what,
                                                      std::vector<std::string> metrics,
                                                      std::function<void()> wake) {
+  auto f = std::unique_ptr<follower>(new follower(impl_));
+  f->wake_ = std::move(wake);
+  impl_->followers.insert(f.get());
+  if (const auto fits = f->change(what, std::move(metrics)); fits.has_error()) return fits.error();
+  return f;
+}
+
+feed::follower::follower(std::shared_ptr<impl> of) : of_(std::move(of)) {}
+
+feed::follower::~follower() {
+  of_->followers.erase(this);
+  for (const place& p : places_) leave(*p.from);
+}
+
+void feed::follower::leave(source& s) {
+  if (--s.followers > 0) return;
+  auto& sources = of_->sources;
+  if (const auto at = sources.find(s.about); at != sources.end() && at->second.get() == &s) sources.erase(at);
+  s.changed.notify();
+}
+
+result<void> feed::follower::change(const std::vector<topic>& what, std::vector<std::string> metrics) {
   const std::set<topic> wanted(what.begin(), what.end());
   std::size_t more = 0;
-  for (const topic& t : wanted) more += impl_->sources.contains(t) ? 0 : 1;
-  if (impl_->sources.size() + more > most_topics) {
+  for (const topic& t : wanted) more += of_->sources.contains(t) ? 0 : 1;
+  if (of_->sources.size() + more > most_topics) {
     return error{errc::overloaded,
                  fmt::format("the open pages follow {} things already: close some", most_topics)};
   }
+  const auto asked = of_->metrics();
+  const auto known = of_->metrics(this);
   std::set<std::string> all(metrics.begin(), metrics.end());
-  const auto known = impl_->metrics();
-  const bool is_new = !std::ranges::includes(known, all);
+  const bool is_new = !std::ranges::includes(asked, all);
   all.insert(known.begin(), known.end());
   const auto is_counted = [](std::string_view metric) { return metric != uncounted_metric; };
   if (std::ranges::count_if(all, is_counted) > static_cast<std::ptrdiff_t>(most_extra_metrics)) {
@@ -235,36 +296,34 @@ result<std::unique_ptr<feed::follower>> feed::follow(const std::vector<topic>& w
                     most_extra_metrics, fmt::join(known | std::views::filter(is_counted), ", "))};
   }
 
-  auto f = std::unique_ptr<follower>(new follower(impl_));
-  f->metrics_ = std::move(metrics);
-  f->wake_ = std::move(wake);
-  impl_->followers.insert(f.get());
+  metrics_ = std::move(metrics);
+  std::vector<place> before = std::exchange(places_, {});
   for (const topic& t : wanted) {
-    auto& s = impl_->sources[t];
+    const auto at =
+        std::ranges::find_if(before, [&](const place& p) { return p.from && p.from->about == t; });
+    if (at != before.end()) {
+      places_.push_back(std::move(*at));
+      at->from = nullptr;
+      // Only the fleet goes on: what shows it stays. What shows the others begins anew.
+      if (t.what != subject::fleet) places_.back().seen = 0;
+      if (t.what == subject::fleet && is_new) places_.back().from->changed.notify();
+      continue;
+    }
+    auto& s = of_->sources[t];
     const bool begins = s == nullptr;
-    if (begins) s = std::make_shared<source>(impl_->loop, t);
+    if (begins) s = std::make_shared<source>(of_->loop, t);
     ++s->followers;
-    f->places_.push_back({s, 0, 0});
+    places_.push_back({s, 0, 0});
     if (begins) {
-      impl_->group.spawn(std::string(name_of(t.what)), impl_->keep(s));
+      of_->group.spawn(std::string(name_of(t.what)), of_->keep(s));
     } else if (t.what == subject::fleet && is_new) {
       s->changed.notify();
     }
   }
-  return f;
-}
-
-feed::follower::follower(std::shared_ptr<impl> of) : of_(std::move(of)) {}
-
-feed::follower::~follower() {
-  of_->followers.erase(this);
-  for (const place& p : places_) {
-    if (--p.from->followers > 0) continue;
-    auto& sources = of_->sources;
-    if (const auto at = sources.find(p.from->about); at != sources.end() && at->second == p.from)
-      sources.erase(at);
-    p.from->changed.notify();
+  for (const place& p : before) {
+    if (p.from) leave(*p.from);
   }
+  return {};
 }
 
 std::string feed::follower::next() {

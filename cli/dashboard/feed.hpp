@@ -41,10 +41,15 @@ class feed {
     follower& operator=(const follower&) = delete;
     /// The events that are new to this page, as text/event-stream; empty: none.
     std::string next();
+    /// Follows these from now on. The fleet goes on where it was; all else is told from its beginning, for
+    /// what shows it is another part of the page. Errors: overloaded, as of follow(): what was followed is
+    /// still.
+    result<void> change(const std::vector<topic>& what, std::vector<std::string> metrics);
 
    private:
     friend class feed;
     struct place;
+    void leave(source& s);
     explicit follower(std::shared_ptr<impl> of);
     std::shared_ptr<impl> of_;
     std::vector<place> places_;
@@ -58,7 +63,7 @@ class feed {
 
   /// What this cost, for the page itself.
   struct totals {
-    std::size_t pages = 0;        ///< streams of pages; a page may have two
+    std::size_t pages = 0;        ///< streams of pages
     std::size_t topics = 0;       ///< that are asked for
     std::uint64_t asked = 0;      ///< answers of the aggregator, or tries to get one
     std::uint64_t conflated = 0;  ///< versions that a page was too slow for, and was told with a later one

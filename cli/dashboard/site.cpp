@@ -11,6 +11,9 @@
 #include <fmt/format.h>
 
 #include <compare>
+#include <functional>
+#include <map>
+#include <memory>
 #include <utility>
 
 namespace binnacle::cli::dashboard {
@@ -19,21 +22,61 @@ namespace {
 constexpr std::size_t most_body = 4096;
 constexpr std::size_t most_name = 253;
 
+/// What a page asks to be told.
+struct followed {
+  std::string stream;  ///< the name that the page gives its stream; empty: none
+  std::vector<topic> topics;
+  std::vector<std::string> metrics;
+};
+
+result<followed> followed_of(const http::request& r) {
+  followed by;
+  for (const auto& [name, value] : r.query) {
+    const bool is_name = !value.empty() && value.size() <= most_name;
+    if (name == "topic") {
+      auto t = parse_topic(value);
+      if (t.has_error()) return t.error();
+      by.topics.push_back(std::move(*t));
+    } else if (name == "metric" && is_name) {
+      by.metrics.push_back(value);
+    } else if (name == "stream" && is_name) {
+      by.stream = value;
+    } else {
+      return error{errc::invalid_input, "a page asks for stream=NAME, topic=TOPIC and metric=NAME only"};
+    }
+  }
+  if (by.topics.empty()) return error{errc::invalid_input, "the parameter topic is missing"};
+  return by;
+}
+
 http::response page_json(std::string text) { return secured(http::response::json(std::move(text))); }
+
+class page_events;
+/// The streams that are open, by the names that their pages gave them.
+using streams = std::map<std::string, page_events*, std::less<>>;
 
 /// The stream of events of one page.
 class page_events final : public http::live_exchange {
  public:
-  page_events(feed& what, std::vector<topic> topics, std::vector<std::string> metrics)
-      : feed_(what), topics_(std::move(topics)), metrics_(std::move(metrics)) {}
+  page_events(feed& what, std::shared_ptr<streams> all, followed by)
+      : feed_(what), all_(std::move(all)), followed_(std::move(by)) {}
+  ~page_events() override {
+    const auto at = all_->find(followed_.stream);
+    if (at != all_->end() && at->second == this) all_->erase(at);
+  }
 
   void finish(http::reply answer) override {
-    auto following = feed_.follow(topics_, metrics_, [this] {
-      if (wake_) wake_();
-    });
+    auto following = feed_.follow(followed_.topics, followed_.metrics, [this] { wake(); });
     if (following.has_error()) return answer(refused(429, following.error().message));
     following_ = std::move(*following);
+    if (!followed_.stream.empty()) (*all_)[followed_.stream] = this;
     answer(secured({200, "text/event-stream", {}, {}, true}));
+  }
+  /// Errors: as of feed::follow().
+  result<void> change(const followed& by) {
+    const auto fits = following_->change(by.topics, by.metrics);
+    wake();
+    return fits;
   }
   void wake_with(std::function<void()> wake) override { wake_ = std::move(wake); }
   std::string next() override {
@@ -46,9 +89,13 @@ class page_events final : public http::live_exchange {
   }
 
  private:
+  void wake() {
+    if (wake_) wake_();
+  }
+
   feed& feed_;
-  std::vector<topic> topics_;
-  std::vector<std::string> metrics_;
+  const std::shared_ptr<streams> all_;
+  const followed followed_;
   std::function<void()> wake_;
   std::chrono::steady_clock::time_point said_ = std::chrono::steady_clock::now();
   std::unique_ptr<feed::follower> following_;
@@ -69,23 +116,24 @@ std::unique_ptr<http::exchange> say(http::response answer) {
   return std::make_unique<told_at_once>(std::move(answer));
 }
 
-std::unique_ptr<http::exchange> live(const door& who, feed& what, const http::request& r) {
+std::unique_ptr<http::exchange> live(const door& who, feed& what, std::shared_ptr<streams> all,
+                                     const http::request& r) {
   if (auto no = who.refusal(r, false)) return say(std::move(*no));
-  std::vector<topic> topics;
-  std::vector<std::string> metrics;
-  for (const auto& [name, value] : r.query) {
-    if (name == "topic") {
-      auto t = parse_topic(value);
-      if (t.has_error()) return say(refused(400, t.error().message));
-      topics.push_back(std::move(*t));
-    } else if (name == "metric" && !value.empty() && value.size() <= most_name) {
-      metrics.push_back(value);
-    } else {
-      return say(refused(400, "a page asks for topic=TOPIC and metric=NAME only"));
-    }
-  }
-  if (topics.empty()) return say(refused(400, "the parameter topic is missing"));
-  return std::make_unique<page_events>(what, std::move(topics), std::move(metrics));
+  auto by = followed_of(r);
+  if (by.has_error()) return say(refused(400, by.error().message));
+  return std::make_unique<page_events>(what, std::move(all), std::move(*by));
+}
+
+/// Another page is shown, over the stream that there is: browsers make six connections to one server, for all
+/// windows together.
+http::response change(const door& who, const streams& all, const http::request& r) {
+  if (auto no = who.refusal(r, false)) return std::move(*no);
+  const auto by = followed_of(r);
+  if (by.has_error()) return refused(400, by.error().message);
+  const auto at = all.find(by->stream);
+  if (at == all.end()) return refused(404, "no stream of this name is open: GET /live opens one");
+  if (const auto fits = at->second->change(*by); fits.has_error()) return refused(429, fits.error().message);
+  return page_json("{}");
 }
 
 /// What the user's database knows of the past.
@@ -167,6 +215,7 @@ std::string operators() {
 
 http::router routes(door& who, feed& what, history::database* past) {
   http::router r;
+  const auto open_ones = std::make_shared<streams>();
   const auto add_file = [&r, &who](std::string_view path, std::string_view type, std::string text) {
     r.add("GET", std::string(path),
           [&who, type, text = std::move(text)](const http::request& q, std::string_view) {
@@ -199,7 +248,12 @@ http::router routes(door& who, feed& what, history::database* past) {
     return page_json(catalogue(past != nullptr));
   });
   r.add_streaming(
-      "GET", "/live", [&who, &what](const http::request& q) { return live(who, what, q); }, most_body);
+      "GET", "/live",
+      [&who, &what, open_ones](const http::request& q) { return live(who, what, open_ones, q); }, most_body);
+  r.add(
+      "POST", "/live",
+      [&who, open_ones](const http::request& q, std::string_view) { return change(who, *open_ones, q); },
+      most_body);
   r.add_streaming(
       "GET", "/history", [&who, past](const http::request& q) { return past_of(who, past, q); }, most_body);
   r.add_prefix("/", [&who](const http::request& q, std::string_view) {

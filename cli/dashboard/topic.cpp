@@ -24,7 +24,7 @@ std::string segment(std::string_view text) {
 }  // namespace
 
 result<topic> parse_topic(std::string_view text) {
-  for (const subject what : {subject::fleet, subject::status, subject::policies}) {
+  for (const subject what : {subject::fleet, subject::status, subject::policies, subject::links}) {
     if (text == name_of(what)) return topic{what};
   }
   for (const subject what : {subject::node, subject::decisions, subject::labels}) {
@@ -35,9 +35,9 @@ result<topic> parse_topic(std::string_view text) {
     if (t.about.size() > most_letters) break;
     return t;
   }
-  return error{
-      errc::invalid_input,
-      "a topic is fleet, status, policies, node/NAME, decisions/, decisions/POD, labels/ or labels/KEY"};
+  return error{errc::invalid_input,
+               "a topic is fleet, status, policies, links, node/NAME, decisions/, decisions/POD, labels/ or "
+               "labels/KEY"};
 }
 
 std::string_view name_of(subject what) {
@@ -45,6 +45,7 @@ std::string_view name_of(subject what) {
     case subject::fleet: return "fleet";
     case subject::status: return "status";
     case subject::policies: return "policies";
+    case subject::links: return "links";
     case subject::node: return "node";
     case subject::decisions: return "decisions";
     case subject::labels: return "labels";
@@ -54,21 +55,22 @@ std::string_view name_of(subject what) {
 
 std::string target_of(const topic& t, const std::vector<std::string>& metrics) {
   switch (t.what) {
-    case subject::fleet: return nodes_target(metrics);
+    case subject::fleet:
+    case subject::links: return nodes_target(metrics);
     case subject::status: return "/api/v1/status";
     case subject::policies: return "/api/v1/policies";
     case subject::node: return "/api/v1/nodes/" + segment(t.about);
     case subject::decisions:
       return t.about.empty() ? "/api/v1/decisions?limit=40"
                              : "/api/v1/decisions?limit=40&pod=" + http::query_escaped(t.about);
-    case subject::labels:
-      return t.about.empty() ? "/api/v1/nodelabels"
-                             : "/api/v1/nodelabels?key=" + http::query_escaped(t.about);
+    case subject::labels: return labels_target(t.about);
   }
   return "/";
 }
 
-bool is_each_replicas(subject what) { return what == subject::status || what == subject::decisions; }
+bool is_each_replicas(subject what) {
+  return what == subject::status || what == subject::links || what == subject::decisions;
+}
 
 std::chrono::milliseconds pause_of(subject what, std::size_t nodes) {
   switch (what) {
@@ -77,6 +79,7 @@ std::chrono::milliseconds pause_of(subject what, std::size_t nodes) {
     case subject::policies: return 2s;  // a walk over all nodes, but a cheap one: 0.7 ms for 5,000
     case subject::node:
     case subject::decisions: return 1s;
+    case subject::links:               // a list of all nodes, of each replica
     case subject::labels: return 20s;  // racks and zones seldom change
   }
   return 1s;

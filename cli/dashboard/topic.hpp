@@ -11,7 +11,7 @@
 
 namespace binnacle::cli::dashboard {
 
-enum class subject : unsigned char { fleet, status, policies, node, decisions, labels };
+enum class subject : unsigned char { fleet, status, policies, links, node, decisions, labels };
 
 /// What a page follows. One that many pages follow is asked for once.
 struct topic {
@@ -24,9 +24,9 @@ struct topic {
   bool operator==(const topic&) const = default;
 };
 
-/// "fleet", "status", "policies", "node/NAME", "decisions/", "decisions/POD" (a part of the pod's name),
-/// "labels/" (the keys of Node objects' labels) or "labels/KEY" (which nodes carry which value).
-/// Errors: invalid_input.
+/// "fleet", "status", "policies", "links" (which agents each replica has), "node/NAME", "decisions/",
+/// "decisions/POD" (a part of the pod's name), "labels/" (the keys of Node objects' labels) or "labels/KEY"
+/// (which nodes carry which value). Errors: invalid_input.
 result<topic> parse_topic(std::string_view text);
 
 /// "fleet", the name of the event that tells about it.

@@ -184,6 +184,35 @@ class Pages(dashboard_test.ThreeAgents):
         self.assertFalse(page.run("return window.owned === 1"))
         self.clean()
 
+    def test_a_series_has_its_targets_and_what_is_old_looks_old(self):
+        page = self.page
+        self.trial.write_policy(POLICY.replace("name: probe", "name: mean").replace("target: 60", "target: 45, window: 30s"), "mean.yaml")
+        page.go("#/node/alpha")
+        row = "return [...document.querySelectorAll('.series tbody tr')].map(r => [...r.cells].map(c => c.innerText)).find(r => r[0].startsWith(arguments[0]))"
+        page.wait("the targets", lambda: "probe: GreaterThan 60" in page.run(row, METRIC)[4] and "mean: GreaterThan 45 (avg 30s)" in page.run(row, METRIC)[4])
+        self.assertFalse(page.run("return document.querySelector('.series .stale') !== null"))
+        # Nobody tells how the node is: its values stay, and their ages go on.
+        self.trial.end("aggregator", signal.SIGKILL)
+        page.wait("the note", lambda: "cannot reach" in page.text(".note.bad") and " old." in page.text(".note.bad"))
+        self.assertTrue(page.run("return document.querySelector('.series .stale') !== null"))
+        age = lambda: float(page.run(row, METRIC)[2].split()[0]) * {"ms": 0.001, "s": 1, "min": 60}[page.run(row, METRIC)[2].split()[1]]  # noqa: E731
+        before = age()
+        page.wait("an older value", lambda: age() > before + 2)
+        self.trial.start_aggregator()
+        page.wait("its return", lambda: page.text(".note.bad") == "" and not page.run("return document.querySelector('.series .stale') !== null"))
+
+    def test_another_page_needs_no_other_stream(self):
+        page = self.page
+        for where in ("#/policies", "#/node/alpha", "#/decisions", "#/fleet", "#/health"):
+            page.go(where)
+            page.wait("the page", lambda: page.run("return document.querySelector('main h1') !== null"))
+        page.wait("one stream", lambda: "This dashboard: 1 stream to pages" in page.text())
+        page.go("#/node/beta-2")
+        page.wait("the node", lambda: "52" in page.text(".series"))
+        page.go("#/node/alpha")
+        page.wait("the other node", lambda: "41" in page.text(".series"))
+        self.clean()
+
     def health(self, title):
         return self.page.run("return [...document.querySelectorAll('main section')].find(s => s.querySelector('h2').innerText.startsWith(arguments[0]))?.innerText ?? ''", title)
 
@@ -194,6 +223,7 @@ class Pages(dashboard_test.ThreeAgents):
         page.go("#/health")
         page.wait("the source that fails", lambda: f"{nowhere}: No such file or directory: make the folder, or set textfile-directory" in self.health("Sources that fail"))
         self.assertIn("delta", self.health("Sources that fail"))
+        self.assertIn("Every agent is linked to every replica that answers.", self.health("Links of agents"))
         status = self.api("/api/v1/status")
         [one] = [p for p in status["sourceProblems"]["first"] if p["node"] == "delta"]
         self.assertIn(one["message"], self.health("Sources that fail"))
@@ -211,10 +241,16 @@ class Pages(dashboard_test.ThreeAgents):
         ports = {face: free_port() for face in self.trial.ports}
         self.trial.start_aggregator("--replica-id", "second", name="second", ports=ports)
         page.open("about:blank")
-        page.open(chromium.Dashboard(self.trial, "two", "--aggregator", f"https://localhost:{self.trial.ports['ops']}", "--aggregator", f"https://localhost:{ports['ops']}").link)
+        page.open(chromium.Dashboard(self.trial, "two", "--aggregator", f"https://localhost:{ports['ops']}", "--aggregator", f"https://localhost:{self.trial.ports['ops']}").link)
         page.wait("the fleet", lambda: "all connected" in page.text(".stats"))
         page.go("#/health")
         page.wait("both", lambda: self.health("Replicas").count("✓ answers") == 2 and "second" in self.health("Replicas"))
+        # No agent knows the second one.
+        page.wait("the links that lack", lambda: f"3 agents\nwithout a link to https://localhost:{ports['ops']}" in self.health("Links of agents"))
+        self.assertEqual([name for name in self.nodes if name not in self.health("Links of agents")], [])
+        # Nor does it know what fails: the other one does.
+        self.trial.start_agent("delta", "--sources", "textfile", "--textfile-directory", self.trial.folder / "nowhere")
+        page.wait("what the other replica tells", lambda: "delta" in self.health("Sources that fail"))
         self.trial.end("second", signal.SIGKILL)
         page.wait("that one is away", lambda: self.health("Replicas").count("✓ answers") == 1 and "✕ away" in self.health("Replicas"))
         self.assertIn(f"cannot reach https://localhost:{ports['ops']}", self.health("What the doctor says"))

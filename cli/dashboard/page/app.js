@@ -28,7 +28,7 @@ class App {
     this.reach = new Reach();
     this.waiting = new Map();
     this.pageTrouble = "";
-    this.states = {fleet: ["lost", "connecting"], page: ["open", ""]};
+    this.state = ["lost", "connecting"];
   }
 
   start() {
@@ -48,7 +48,6 @@ class App {
     window.addEventListener("hashchange", () => this.route());
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.page?.update?.());
     this.ask("/catalogue").then(c => { this.catalogue = c.metrics; this.reach.offer(c.spans); this.page?.catalogued?.(); }, () => {});
-    this.followFleet();
     this.route();
     setInterval(() => this.tick(), 1000);
   }
@@ -73,10 +72,12 @@ class App {
     } catch (e) { this.trouble(e.message); }
   }
 
-  followFleet() {
-    this.fleetLive?.close();
+  /** Fleet and status, and what the page shown needs besides; again when that is something else. */
+  follow() {
+    const topics = ["fleet", "status", ...this.page.topics()];
     const metrics = [...new Set(["os_cpus", this.settings.extra].filter(Boolean))];
-    this.fleetLive = new Live(this.key, ["fleet", "status"], metrics, (name, data) => this.event(name, data), (state, why) => this.state("fleet", state, why), why => this.refused(why));
+    if (this.live) this.live.follow(topics, metrics);
+    else this.live = new Live(this.key, topics, metrics, (name, data) => this.event(name, data), (state, why) => this.become(state, why), why => this.refused(why));
   }
 
   /** Shows a metric that the aggregator does not list by itself. */
@@ -84,7 +85,7 @@ class App {
     const {colour, extra} = this.settings;
     if (metric !== extra) this.settings.before = {colour: colour === "metric:" + metric ? null : colour, extra};
     Object.assign(this.settings, {extra: metric, colour: "metric:" + metric, refused: ""});
-    this.followFleet();
+    this.follow();
   }
 
   /** All pages together show too many metrics: this one goes back to what it showed before. False: it asks for none of its own. */
@@ -92,7 +93,7 @@ class App {
     const {extra, before} = this.settings;
     if (!extra) return false;
     Object.assign(this.settings, before, {before: {colour: null, extra: null}, refused: `${extra} is not shown: ${why}.`});
-    this.followFleet();
+    this.follow();
     this.page?.update?.();
     return true;
   }
@@ -123,8 +124,8 @@ class App {
     for (const [name, data] of events) this.page?.event?.(name, data);
   }
 
-  state(which, state, why) {
-    this.states[which] = [state, why];
+  become(state, why) {
+    this.state = [state, why];
     if (state === "locked") locked(why);
     this.tick();
   }
@@ -137,7 +138,8 @@ class App {
 
   /** Says how old what is shown is, and why, whenever that matters. */
   tick() {
-    const lost = Object.values(this.states).find(([state]) => state === "lost");
+    const [state, reason] = this.state;
+    const lost = state === "lost";
     const age = this.fleet.updated ? Date.now() - this.fleet.updated : 0;
     const slow = Math.max(5000, this.fleet.total * 3);
     let kind = "live", words = "Live";
@@ -146,7 +148,7 @@ class App {
     else if (!this.fleet.updated) [kind, words] = ["late", "Waiting"];
     $("link-state").className = "link-state " + kind;
     setText($("link-state").querySelector(".words"), words);
-    const why = lost?.[1] && lost[1] !== "connecting" ? lost[1] : this.fleet.trouble;
+    const why = lost && reason !== "connecting" ? reason : this.fleet.trouble;
     const text = why ? `${why}${this.fleet.updated ? ` What is shown is ${span(age)} old.` : ""}` : this.pageTrouble;
     $("banner").hidden = !text;
     setText($("banner"), text);
@@ -160,8 +162,6 @@ class App {
     const pages = new Map([["policies", PoliciesPage], ["decisions", DecisionsPage], ["health", HealthPage], ["node", NodePage]]);
     const Page = pages.get(name) ?? FleetPage;
     this.page?.close();
-    this.pageLive?.close();
-    this.states.page = ["open", ""];
     this.pageTrouble = "";
     this.page = new Page(this, decoded);
     for (const a of document.querySelectorAll("nav a")) {
@@ -169,16 +169,9 @@ class App {
       if (here) a.setAttribute("aria-current", "page"); else a.removeAttribute("aria-current");
     }
     this.page.open($("main"));
-    this.followPage();
+    this.follow();
     if (this.routed) { window.scrollTo(0, 0); $("main").focus({preventScroll: true}); }
     this.routed = true;
-  }
-
-  /** What the page shown needs besides the fleet; again when that is something else. */
-  followPage() {
-    this.pageLive?.close();
-    const topics = this.page.topics();
-    this.pageLive = topics.length > 0 ? new Live(this.key, topics, [], (n, d) => this.event(n, d), (state, why) => this.state("page", state, why)) : null;
   }
 }
 

@@ -69,7 +69,7 @@ export class FleetPage {
   regroup() {
     this.settings.group = this.group.value;
     this.rebuild = true;
-    this.app.followPage();
+    this.app.follow();
     this.update();
   }
 
@@ -82,7 +82,7 @@ export class FleetPage {
     if (this.settings.extra && value !== "metric:" + this.settings.extra) {
       // Others may want its place.
       this.settings.extra = null;
-      this.app.followFleet();
+      this.app.follow();
     }
     this.update();
   }

@@ -29,33 +29,50 @@ export class EventParser {
 const LONGEST_PAUSE = 15000;
 
 /**
- * Follows topics until close(). onEvent(name, data) for each event; onState("open" | "lost" | "locked", sentence). onRefused(sentence): all pages
+ * Follows topics until the page goes. onEvent(name, data) for each event; onState("open" | "lost" | "locked", sentence). onRefused(sentence): all pages
  * together ask for too much; true: what this one asked for is given up, else it tries again.
- * A page that nobody sees holds no connection: browsers make six to one server, and the aggregator has better to do.
+ * One stream for all that a page shows, and none for a page that nobody sees: browsers make six connections to one server, for all windows together,
+ * and the aggregator has better to do.
  */
 export class Live {
   constructor(key, topics, metrics, onEvent, onState, onRefused = () => false) {
-    Object.assign(this, {key, topics, metrics, onEvent, onState, onRefused, pause: 500, closed: false});
-    this.onVisible = () => document.hidden ? this.drop() : this.run();
-    document.addEventListener("visibilitychange", this.onVisible);
+    Object.assign(this, {key, topics, metrics, onEvent, onState, onRefused, pause: 500, stream: "", changing: ""});
+    document.addEventListener("visibilitychange", () => document.hidden ? this.drop() : this.run());
     if (!document.hidden) this.run();
   }
 
-  drop() {
-    this.abort?.abort();
-    clearTimeout(this.timer);
+  /** Other topics, over the same stream: the fleet goes on, and all else is told from its beginning. */
+  async follow(topics, metrics) {
+    Object.assign(this, {topics, metrics});
+    const stream = this.stream;
+    if (!stream) return document.hidden ? undefined : this.run();
+    // One question at a time, or an older one could come later.
+    if (this.changing === stream) return;
+    this.changing = stream;
+    let answer, asked;
+    do {
+      asked = this.topics;
+      answer = await fetch("/live?" + this.query(stream), {method: "POST", headers: {Authorization: "Bearer " + this.key}}).catch(() => null);
+    } while (answer?.ok && asked !== this.topics && stream === this.stream);
+    if (this.changing === stream) this.changing = "";
+    if (answer?.ok || stream !== this.stream) return;
+    if (answer?.status === 429 && this.onRefused((await answer.json()).error)) return;
+    this.run();
   }
 
-  close() {
-    this.closed = true;
-    document.removeEventListener("visibilitychange", this.onVisible);
-    this.drop();
+  query(stream) { return new URLSearchParams([["stream", stream], ...this.topics.map(t => ["topic", t]), ...this.metrics.map(m => ["metric", m])]); }
+
+  drop() {
+    this.stream = "";
+    this.abort?.abort();
+    clearTimeout(this.timer);
   }
 
   async run() {
     this.drop();
     const abort = this.abort = new AbortController();
-    const query = new URLSearchParams([...this.topics.map(t => ["topic", t]), ...this.metrics.map(m => ["metric", m])]);
+    const stream = crypto.randomUUID();
+    const query = this.query(stream);
     let why = "the command `binnacle dashboard` does not answer; is it still running?";
     try {
       const answer = await fetch("/live?" + query, {headers: {Authorization: "Bearer " + this.key}, signal: abort.signal});
@@ -66,6 +83,7 @@ export class Live {
         throw new Error(why);
       }
       this.pause = 500;
+      this.stream = stream;
       this.onState("open", "");
       const parser = new EventParser((name, data) => this.onEvent(name, JSON.parse(data)));
       const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
@@ -78,7 +96,8 @@ export class Live {
       if (abort.signal.aborted) return;
       if (!(e instanceof TypeError)) why = e.message;
     }
-    if (this.closed || abort.signal.aborted) return;
+    if (abort.signal.aborted) return;
+    this.stream = "";
     this.onState("lost", why);
     this.timer = setTimeout(() => this.run(), this.pause);
     this.pause = Math.min(LONGEST_PAUSE, this.pause * 2);

@@ -21,6 +21,14 @@ function historyOf(name) {
 /** What the database is asked about one series. */
 const seriesQuestion = s => [["family", s.family], ...Object.entries(s.labels ?? {}).map(([name, value]) => ["label", `${name}=${value}`])];
 
+/** What was told of a node, `by` milliseconds later: nothing of it has stayed as young as it was. */
+function older(node, by) {
+  const aged = structuredClone(node);
+  for (const told of [...aged.series, ...aged.verdicts.flatMap(v => v.rules ?? [])]) if (told.ageMs !== undefined) told.ageMs += by;
+  if (aged.seenMs !== undefined) aged.seenMs += by;
+  return aged;
+}
+
 const keyOf = s => s.family + JSON.stringify(s.labels);
 
 export class NodePage {
@@ -59,7 +67,7 @@ export class NodePage {
         h("section", {class: "card"}, h("div", {class: "title"}, this.chartTitle, this.spans), h("div", {class: "plot"}, this.canvas), this.chartNote, this.pastNote)),
       h("section", {class: "card"}, h("div", {class: "title"}, h("h2", {}, "Every series ", this.count), this.filter),
         h("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": "Every series"}, h("table", {class: "series"}, h("caption", {class: "sr"}, "Every series of this node"),
-          h("thead", {}, h("tr", {}, ["Series", "Value", "Age", "Last minutes", "Source"].map((n, i) => h("th", {scope: "col", class: i === 1 ? "number" : null}, n)))), this.body))),
+          h("thead", {}, h("tr", {}, ["Series", "Value", "Age", "Last minutes", "Targets", "Source"].map((n, i) => h("th", {scope: "col", class: i === 1 ? "number" : null}, n)))), this.body))),
       h("section", {class: "card"}, h("h2", {}, "Sources"), this.sources), this.labelCard);
     this.line = new Line(this.canvas);
     this.past = new Past(this.app, () => this.plot());
@@ -72,10 +80,14 @@ export class NodePage {
 
   event(name, data) {
     if (name !== "node" || data.about !== this.name) return;
+    this.body.classList.toggle("stale", Boolean(data.error));
     if (data.error) {
-      fill(this.note, h("p", {class: "note bad"}, data.error));
+      const by = this.told ? data.nowMs - this.told.nowMs : 0;
+      fill(this.note, h("p", {class: "note bad"}, data.error, by > 0 ? ` What is shown is ${span(by)} old.` : ""));
+      if (this.told) this.show(older(this.told.answer, by), data.nowMs);
       return;
     }
+    this.told = data;
     fill(this.note, data.answer.warning ? h("p", {class: "note"}, data.answer.warning) : null);
     this.show(data.answer, data.nowMs);
   }
@@ -145,13 +157,14 @@ export class NodePage {
       let row = this.rows.get(key);
       if (!row) {
         const labels = Object.entries(s.labels ?? {});
-        row = {series: s, value: h("td", {class: "number"}), age: h("td", {class: "muted"}), spark: h("canvas", {class: "spark", "aria-hidden": "true"})};
+        row = {series: s, value: h("td", {class: "number"}), age: h("td", {class: "muted"}), targets: h("td", {class: "targets"}), spark: h("canvas", {class: "spark", "aria-hidden": "true"})};
         row.name = h("button", {type: "button", class: "pick", onclick: () => { this.picked = key; this.plot(); }}, h("span", {class: "family"}, s.family), labels.length > 0 ? h("span", {class: "labels"}, labels.map(([k, v]) => `${k}=${v}`).join(" ")) : null);
-        row.tr = h("tr", {}, h("th", {scope: "row"}, row.name), row.value, row.age, h("td", {}, row.spark), h("td", {class: "muted"}, s.source));
+        row.tr = h("tr", {}, h("th", {scope: "row"}, row.name), row.value, row.age, h("td", {}, row.spark), row.targets, h("td", {class: "muted"}, s.source));
         this.rows.set(key, row);
         this.body.append(row.tr);
       }
       row.series = s;
+      setText(row.targets, this.targetsOf(s));
       const has = s.value !== undefined;
       setText(row.value, has ? amount(s.value, s.unit) : "–");
       row.value.classList.toggle("absent", !has);
@@ -166,6 +179,12 @@ export class NodePage {
       const first = watched ?? all.find(s => s.unit === "watts" && s.value !== undefined) ?? all[0];
       this.picked = first ? keyOf(first) : null;
     }
+  }
+
+  /** The targets of the policies that compare this series, or the node's one number of its family. */
+  targetsOf(s) {
+    const of = this.watching.filter(w => w.metric === s.flatName || w.metric === s.family);
+    return [...new Set(of.map(w => `${w.policy}: ${w.operator} ${amount(w.target, s.unit)}${w.window ? ` (${w.window})` : ""}`))].join(", ");
   }
 
   filtered() {

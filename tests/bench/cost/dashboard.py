@@ -30,26 +30,21 @@ spec:
       - {metricname: rapl_power_watts, operator: GreaterThan, target: %d}
 """
 # What the five pages ask for besides the fleet and the status, in turn.
-PAGES = (["labels/"], ["policies"], ["node/sim-17"], ["decisions/"], [])
+PAGES = (["labels/"], ["policies"], ["node/sim-17"], ["decisions/"], ["links"])
 
 
 class Page:
-    """One page's streams: bytes that came."""
+    """One page's stream: bytes that came."""
 
     def __init__(self, port, key, topics):
         self.bytes = 0
-        self.streams = []
-        for path in ("/live?topic=fleet&topic=status&metric=os_cpus", "/live?" + "&".join("topic=" + t for t in topics) if topics else None):
-            if path is None:
-                continue
-            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
-            connection.request("GET", path, headers={"Authorization": "Bearer " + key})
-            answer = connection.getresponse()
-            assert answer.status == 200, answer.read()
-            self.streams.append((connection, answer))
-        self.readers = [threading.Thread(target=self.read, args=(answer,), daemon=True) for _, answer in self.streams]
-        for reader in self.readers:
-            reader.start()
+        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
+        topic = "&".join("topic=" + t for t in ["fleet", "status", *topics])
+        self.connection.request("GET", f"/live?{topic}&metric=os_cpus", headers={"Authorization": "Bearer " + key})
+        answer = self.connection.getresponse()
+        assert answer.status == 200, answer.read()
+        self.reader = threading.Thread(target=self.read, args=(answer,), daemon=True)
+        self.reader.start()
 
     def read(self, answer):
         while True:

@@ -58,6 +58,16 @@ TEST_SUITE("cli/bridge/replicas") {
       CHECK_FALSE(forwarded_port(line).has_value());
   }
 
+  TEST_CASE("kubectl's log lines are left out of what it says") {
+    CHECK(words_of("E1124 12:23:14.489897   11062 memcache.go:265] \"Unhandled Error\"\n\nThe connection to "
+                   "the server "
+                   "a was refused\n") == "The connection to the server a was refused");
+    CHECK(words_of("Error one\nError two") == "Error one; Error two");
+    CHECK(words_of("E112x no log") == "E112x no log");
+    CHECK(words_of("a\x1b[2Jb") == "a?[2Jb");
+    CHECK(words_of("").empty());
+  }
+
   TEST_CASE("a forward stays with its pod, else goes to one that no other leads to") {
     CHECK(next_pod("a", {"a", "b"}, {"b"}) == "a");
     CHECK(next_pod("a", {"b", "c"}, {"b"}) == "c");

@@ -37,6 +37,7 @@ struct aggregator {
   std::atomic<int> asked{0};
   std::atomic<int> watts{20};
   std::atomic<bool> refuses{false};
+  std::atomic<bool> is_linked{false};
   std::atomic<bool> asked_for_extra{false};
   std::atomic<int> asked_for_node{0};
   support::served face{routes()};
@@ -46,10 +47,11 @@ struct aggregator {
     r.add("GET", "/api/v1/nodes", [this](const http::request& q, std::string_view) {
       ++asked;
       if (q.parameter("metric") != nullptr && *q.parameter("metric") == "extra") asked_for_extra = true;
-      if (refuses) return http::response::failure(403, "list nodes is not allowed to you");
+      if (refuses)
+        return http::response::failure(403, R"(forbidden: User "ann" cannot get path "/api/v1/nodes")");
       return http::response::json(fmt::format(
-          R"({{"metrics":[{{"name":"p","unit":"watts"}}],"total":1,"omitted":0,"nodes":[{{"name":"<b>a</b>\n","values":{{"p":{{"value":{},"ageMs":1}}}},"verdicts":[]}}]}})",
-          watts++));
+          R"({{"metrics":[{{"name":"p","unit":"watts"}}],"total":1,"omitted":0,"nodes":[{{"name":"<b>a</b>\n","connected":{},"values":{{"p":{{"value":{},"ageMs":1}}}},"verdicts":[]}}]}})",
+          is_linked.load(), watts++));
     });
     r.add("GET", "/api/v1/status",
           [](const http::request&, std::string_view) { return http::response::json(status_sample); });
@@ -445,9 +447,11 @@ TEST_SUITE("cli/dashboard/site") {
     int events = 0;
     follow(s, key, "/live?topic=fleet", [&](const std::string&, const json::value& data) {
       if (++events == 1) {
-        CHECK(text(data, "error")
-                  .find("list nodes is not allowed to you (--cert and --key, or --token-file)") !=
-              std::string::npos);
+        CHECK(
+            text(data, "error")
+                .find(R"(User "ann" cannot get path "/api/v1/nodes"; whoever administers the cluster grants)"
+                      " that by: kubectl create clusterrolebinding binnacle-reader-ann --clusterrole "
+                      "binnacle-ops-reader --user ann") != std::string::npos);
         a.refuses = false;
         return false;
       }
@@ -462,6 +466,60 @@ TEST_SUITE("cli/dashboard/site") {
              CHECK(text(data, "error").find("is binnacle-aggregator running there?") != std::string::npos);
              return true;
            });
+  }
+
+  TEST_CASE("a page that shows something else follows it over the stream that it has") {
+    aggregator a;
+    site s({url(a)});
+    const std::string key = s.key();
+    auto b = s.browser();
+    const std::string other = "/live?stream=mine&topic=fleet&topic=node/a/b";
+    CHECK(b.post(other, "").status == 401);
+    CHECK(b.post(other, "", s.page(key)).status == 404);
+    int fleets = 0, whole = 0;
+    bool changed = false, statuses_after = false, is_told = false;
+    follow(s, key, "/live?stream=mine&topic=fleet&topic=status",
+           [&](const std::string& name, const json::value& data) {
+             if (name == "fleet") {
+               ++fleets;
+               whole += flag(data, "whole") ? 1 : 0;
+             }
+             statuses_after |= is_told && name == "status";
+             is_told |= name == "node" && text(data, "about") == "a/b";
+             if (!changed && fleets == 1) {
+               CHECK(b.post("/live?stream=mine&topic=what", "", s.page(key)).status == 400);
+               CHECK(b.post(other, "", s.page(key)).status == 200);
+               changed = true;
+             }
+             return is_told && fleets >= 4;
+           });
+    CHECK(whole == 1);  // the fleet went on where it was
+    CHECK_FALSE(statuses_after);
+    // What is shown anew is told from its beginning, though nothing has changed.
+    int told = 0;
+    follow(s, key, "/live?stream=again&topic=node/a/b", [&](const std::string&, const json::value&) {
+      CHECK(b.post("/live?stream=again&topic=node/a/b", "", s.page(key)).status == 200);
+      return ++told == 3;
+    });
+    // The stream has ended: its name leads nowhere.
+    for (unsigned status = 0; status != 404; std::this_thread::sleep_for(5ms))
+      status = b.post("/live?stream=again&topic=fleet", "", s.page(key)).status;
+  }
+
+  TEST_CASE("which agent lacks a link to which replica is told") {
+    aggregator linked, lacking;
+    linked.is_linked = true;
+    site s({url(linked), url(lacking), "http://127.0.0.1:1"});
+    follow(s, s.key(), "/live?topic=links", [&](const std::string& name, const json::value& data) {
+      CHECK(name == "links");
+      const auto& replicas = list(data, "replicas");
+      REQUIRE(replicas.size() == 3);
+      CHECK(integer(replicas[0], "missing", -1) == 0);
+      CHECK(integer(replicas[1], "missing", -1) == 1);
+      CHECK(to_text(list(replicas[1], "first")) == R"(["<b>a</b>?"])");
+      CHECK(text(replicas[2], "error").find("is binnacle-aggregator running there?") != std::string::npos);
+      return true;
+    });
   }
 
   TEST_CASE("status and decisions are asked of every replica, and one that is away costs the page nothing") {
