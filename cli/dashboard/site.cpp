@@ -199,9 +199,9 @@ http::router routes(door& who, feed& what, history::database* past) {
     return page_json(catalogue(past != nullptr));
   });
   r.add_streaming(
-      "GET", "/live", [&who, &what](const http::request& q) { return live(who, what, q); }, most_body);
+      "GET", "/live", [&who, &what](const http::request& q) { return live(who, what, q); }, 0);
   r.add_streaming(
-      "GET", "/history", [&who, past](const http::request& q) { return past_of(who, past, q); }, most_body);
+      "GET", "/history", [&who, past](const http::request& q) { return past_of(who, past, q); }, 0);
   r.add_prefix("/", [&who](const http::request& q, std::string_view) {
     if (auto no = who.refusal(q, true)) return std::move(*no);
     return refused(404, "there is nothing at this path: the page is /");

@@ -35,22 +35,25 @@ struct api_server {
       return http::response::json(
           R"({"metadata":{"resourceVersion":"1"},"items":[{"metadata":{"name":"c","namespace":"kube-system","resourceVersion":"1"}}]})");
     });
-    r.add("POST", "/apis/authentication.k8s.io/v1/tokenreviews",
-          [this](const http::request&, std::string_view b) {
-            for (const std::string who : {"ann", "bob", "root"}) {
-              if (b.find("\"token\":\"" + who + '"') == b.npos) continue;
-              const std::string groups = who == "root" ? R"(["system:masters"])" : "[]";
-              return reviewed(R"({"authenticated":true,"user":{"username":")" + who + R"(","groups":)" +
-                              groups + "}}");
-            }
-            return reviewed(R"({"authenticated":false,"error":"token expired"})");
-          });
-    r.add("POST", "/apis/authorization.k8s.io/v1/subjectaccessreviews",
-          [this](const http::request&, std::string_view b) {
-            const bool may =
-                b.find("\"user\":\"ann\"") != b.npos && b.find("\"resource\":\"nodes\"") != b.npos;
-            return reviewed(may ? R"({"allowed":true})" : R"({"allowed":false})");
-          });
+    r.add(
+        "POST", "/apis/authentication.k8s.io/v1/tokenreviews",
+        [this](const http::request&, std::string_view b) {
+          for (const std::string who : {"ann", "bob", "root"}) {
+            if (b.find("\"token\":\"" + who + '"') == b.npos) continue;
+            const std::string groups = who == "root" ? R"(["system:masters"])" : "[]";
+            return reviewed(R"({"authenticated":true,"user":{"username":")" + who + R"(","groups":)" +
+                            groups + "}}");
+          }
+          return reviewed(R"({"authenticated":false,"error":"token expired"})");
+        },
+        1u << 20);
+    r.add(
+        "POST", "/apis/authorization.k8s.io/v1/subjectaccessreviews",
+        [this](const http::request&, std::string_view b) {
+          const bool may = b.find("\"user\":\"ann\"") != b.npos && b.find("\"resource\":\"nodes\"") != b.npos;
+          return reviewed(may ? R"({"allowed":true})" : R"({"allowed":false})");
+        },
+        1u << 20);
     return r;
   }
   std::shared_ptr<kube::client> client() const {
