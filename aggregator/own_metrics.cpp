@@ -231,6 +231,7 @@ void add_callers(collector& c, const callers::gatekeeper::counters& g) {
   };
   each("binnacle_callers_total", "let_in", g.let_in);
   each("binnacle_callers_total", "unauthorized", g.unauthorized);
+  each("binnacle_callers_total", "rationed", g.rationed);
   each("binnacle_callers_total", "forbidden", g.forbidden);
   each("binnacle_callers_total", "unavailable", g.unavailable);
   each("binnacle_caller_reviews_total", "asked", g.asked);

@@ -2,10 +2,12 @@
 
 #include "aggregator/callers/attributes.hpp"
 #include "aggregator/callers/claim.hpp"
+#include "aggregator/callers/question_slots.hpp"
 #include "aggregator/kube/objects/follow.hpp"
 #include "aggregator/kube/reviews/reviewer.hpp"
 #include "common/async/task_group.hpp"
 #include "common/log/said_once.hpp"
+#include "common/token_ration.hpp"
 
 #include <fmt/format.h>
 
@@ -24,6 +26,9 @@ struct no {
   std::string_view reason;
   std::string sentence;
 };
+
+/// Of the questions that may be under way: the others are about the rights of callers who are known.
+constexpr std::size_t most_about_tokens = kube::reviewer::most_at_once / 2;
 
 bool is_master(const kube::user& who) {
   return std::ranges::find(who.groups, "system:masters") != who.groups.end();
@@ -44,9 +49,27 @@ struct gatekeeper::impl : std::enable_shared_from_this<gatekeeper::impl> {
     claim from;
     kube::access_question wanted;
     bool discovery = false;
+    network address = {};
+  };
+  /// What a question about a token takes first: one of its address' ration, and a place until it is answered.
+  struct turn_to_ask {
+    turn_to_ask(impl& o, const network& a) : of(o), address(a), granted(of.about_tokens.take(address)) {
+      if (!granted || of.ration.take(address, boot_clock::now())) return;
+      of.about_tokens.give_back(address);
+      granted = false;
+    }
+    ~turn_to_ask() {
+      if (granted) of.about_tokens.give_back(address);
+    }
+    turn_to_ask(const turn_to_ask&) = delete;
+    turn_to_ask& operator=(const turn_to_ask&) = delete;
+    impl& of;
+    const network address;
+    bool granted;
   };
   static task<void> follow_layer(std::shared_ptr<impl> self);
   static task<void> decide(std::shared_ptr<impl> self, case_file file, refuse how, http::guard_answer then);
+  task<std::optional<no>> identify(case_file& file, async::deadline until);
   task<std::optional<no>> refusal_of(case_file& file);
   void look_at_layer();
   void answer(const std::optional<no>& refused, const refuse& how, const http::guard_answer& then);
@@ -57,6 +80,8 @@ struct gatekeeper::impl : std::enable_shared_from_this<gatekeeper::impl> {
   layer_object trusted;
   kube::reflector follower;
   kube::reviewer reviews;
+  token_ration ration;
+  question_slots about_tokens{most_about_tokens};
   counters numbers;
   said_once told;
   async::task_group running;  // last: it ends before what its tasks use
@@ -77,20 +102,38 @@ task<void> gatekeeper::impl::follow_layer(std::shared_ptr<impl> self) {
   co_await kube::follow(self->api, self->follower, std::move(after));
 }
 
+/// Puts the token's holder into `file`, or says why there is none. Anybody can invent tokens, and each
+/// unknown one is a question: so an address has a ration of bad ones, and a share of the places.
+task<std::optional<no>> gatekeeper::impl::identify(case_file& file, async::deadline until) {
+  std::vector<std::string> for_the_api_server;
+  std::optional<kube::token_answer> holder = reviews.remembered(file.from.token, for_the_api_server);
+  if (!holder) {
+    const turn_to_ask turn(*this, file.address);
+    if (!turn.granted)
+      co_return no{429, "TooManyRequests",
+                   "too many tokens from this address were refused or are still being checked: try again "
+                   "later"};
+    auto said = co_await reviews.token(std::move(file.from.token), std::move(for_the_api_server), until);
+    if (said.has_error() || said->authenticated) ration.give_back(file.address);
+    if (said.has_error())
+      co_return no{503, "ServiceUnavailable",
+                   "the API server could not be asked whose token this is: " + said.error().message};
+    holder = *std::move(said);
+  }
+  if (!holder->authenticated)
+    co_return no{401, "Unauthorized",
+                 "Unauthorized: the API server does not know this token" +
+                     (holder->why.empty() ? std::string() : " (" + holder->why + ")")};
+  file.from.who = std::move(holder->who);
+  co_return std::nullopt;
+}
+
 /// Why the request is refused, or nothing. On the way it puts the user into `file`.
 task<std::optional<no>> gatekeeper::impl::refusal_of(case_file& file) {
   const async::deadline until = async::within(patience);
   if (file.from.how == claim::kind::token) {
-    std::vector<std::string> for_the_api_server;
-    auto holder = co_await reviews.token(std::move(file.from.token), std::move(for_the_api_server), until);
-    if (holder.has_error())
-      co_return no{503, "ServiceUnavailable",
-                   "the API server could not be asked whose token this is: " + holder.error().message};
-    if (!holder->authenticated)
-      co_return no{401, "Unauthorized",
-                   "Unauthorized: the API server does not know this token" +
-                       (holder->why.empty() ? std::string() : " (" + holder->why + ")")};
-    file.from.who = std::move(holder->who);
+    auto unknown = co_await identify(file, until);
+    if (unknown) co_return unknown;
   }
   if (file.discovery || is_master(file.from.who)) co_return std::nullopt;
   file.wanted.who = file.from.who;
@@ -110,9 +153,10 @@ void gatekeeper::impl::answer(const std::optional<no>& refused, const refuse& ho
   }
   ++(refused->status == 401   ? numbers.unauthorized
      : refused->status == 403 ? numbers.forbidden
+     : refused->status == 429 ? numbers.rationed
                               : numbers.unavailable);
   http::response said = how(refused->status, refused->reason, refused->sentence);
-  if (refused->status == 503) said.headers.emplace_back("Retry-After", "1");
+  if (refused->status == 503 || refused->status == 429) said.headers.emplace_back("Retry-After", "1");
   then(std::move(said));
 }
 
@@ -138,7 +182,7 @@ http::guard gatekeeper::guard(attributes wanted, refuse how) {
   return [self = impl_.get(), wanted = std::move(wanted), how = std::move(how)](const http::request& r,
                                                                                 http::guard_answer then) {
     if (open_to_all(r)) return then(std::nullopt);
-    impl::case_file file{who_asks(r, self->trusted.current()), wanted(r), open_to_known(r)};
+    impl::case_file file{who_asks(r, self->trusted.current()), wanted(r), open_to_known(r), r.from};
     if (file.from.how == claim::kind::nobody) {
       const no refused{401, "Unauthorized", "Unauthorized: " + file.from.why};
       return self->answer(refused, how, then);

@@ -23,15 +23,16 @@ using refuse =
 /// What a request wants, without who: resource_attributes() or path_attributes().
 using attributes = std::function<kube::access_question(const http::request&)>;
 
-/// Lets callers of a face go on or tells them 401, 403 or 503, as the API server has it: who somebody is
+/// Lets callers of a face go on or tells them 401, 403, 429 or 503, as the API server has it: who somebody is
 /// (front proxy, certificate, token) and what they may do (SubjectAccessReview). Holders of a certificate of
 /// our own authority may read everything, as without Kubernetes, and group system:masters, too. Answers are
 /// remembered for ten seconds; when the API server cannot be asked for others, they are refused within three.
-/// Nobody else waits meanwhile. Include from .cpp files only. Threads: one loop.
+/// Tokens of an address that sent too many bad ones are refused without a question (token_ration,
+/// question_slots). Nobody else waits meanwhile. Include from .cpp files only. Threads: one loop.
 class gatekeeper {
  public:
   struct counters {
-    std::uint64_t let_in = 0, unauthorized = 0, forbidden = 0, unavailable = 0;
+    std::uint64_t let_in = 0, unauthorized = 0, forbidden = 0, rationed = 0, unavailable = 0;
     std::uint64_t asked = 0, remembered = 0;  ///< reviews
   };
 

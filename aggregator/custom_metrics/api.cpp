@@ -15,8 +15,6 @@ namespace {
 
 /// Indenting is for people; nobody reads a list of the fleet, and the scheduler would have to wait for it.
 constexpr std::size_t pretty_most = 128u << 10;
-/// Nothing here takes a body; one of this size is read, so that its sender can read the answer.
-constexpr std::size_t body_most = 64u << 10;
 
 std::string version_document() {
   std::string body;
@@ -93,7 +91,7 @@ api::api(const store::view& nodes, api_sources sources)
 
 void api::mount(http::router& routes) {
   const auto make = [this](const http::request& r) { return http::run_sliced(answer(r), sources_.later); };
-  routes.set_fallback(make, body_most);
+  routes.set_fallback(make, 0);
   routes.set_failure(failure);
 }
 

@@ -8,6 +8,7 @@
 #include "common/crowd.hpp"
 #include "common/log/line_throttle.hpp"
 #include "common/log/rare_warning.hpp"
+#include "common/token_ration.hpp"
 #include "common/wire/link_offset.hpp"
 
 #include <array>

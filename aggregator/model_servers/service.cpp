@@ -276,9 +276,12 @@ void worker::start(async::loop& on, service::parts p) {
     follow(std::make_unique<kube::reflector>(node_configs::collection(i), configs.watcher_of(i),
                                              std::random_device{}()));
   running->keep("model servers", [self] { return keep_asking(self); });
-  running->spawn("authority", async::follow_files(security, "authority of model servers", log));
-  running->spawn("authority for gRPC",
-                 async::follow_files(grpc_security, "authority of model servers by gRPC", log));
+  running->keep("authority", [self] {
+    return async::follow_files(self->security, "authority of model servers", self->log);
+  });
+  running->keep("authority for gRPC", [self] {
+    return async::follow_files(self->grpc_security, "authority of model servers by gRPC", self->log);
+  });
 }
 
 std::vector<std::string> worker::troubles() const {

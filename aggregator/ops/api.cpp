@@ -108,7 +108,7 @@ void api::sliced_page(http::router& routes, const std::string& path, slicer make
     }
     return http::run_sliced(std::move(work), sources_.later);
   };
-  routes.add_streaming("GET", path, factory, 1024);
+  routes.add_streaming("GET", path, factory, 0);
 }
 
 void api::mount(http::router& routes) {

@@ -127,7 +127,7 @@ void state_route::mount(http::router& routes) {
       self->answer(is_replica, std::move(to));
     });
   };
-  routes.add_streaming("GET", std::string(state_path), make, 1024);
+  routes.add_streaming("GET", std::string(state_path), make, 0);
 }
 
 bool state_route::is_for(const http::request& r) { return r.decoded_path() == state_path; }

@@ -249,13 +249,11 @@ http::router routes(door& who, feed& what, history::database* past) {
   });
   r.add_streaming(
       "GET", "/live",
-      [&who, &what, open_ones](const http::request& q) { return live(who, what, open_ones, q); }, most_body);
-  r.add(
-      "POST", "/live",
-      [&who, open_ones](const http::request& q, std::string_view) { return change(who, *open_ones, q); },
-      most_body);
+      [&who, &what, open_ones](const http::request& q) { return live(who, what, open_ones, q); }, 0);
+  r.add("POST", "/live",
+        [&who, open_ones](const http::request& q, std::string_view) { return change(who, *open_ones, q); });
   r.add_streaming(
-      "GET", "/history", [&who, past](const http::request& q) { return past_of(who, past, q); }, most_body);
+      "GET", "/history", [&who, past](const http::request& q) { return past_of(who, past, q); }, 0);
   r.add_prefix("/", [&who](const http::request& q, std::string_view) {
     if (auto no = who.refusal(q, true)) return std::move(*no);
     return refused(404, "there is nothing at this path: the page is /");

@@ -29,6 +29,7 @@
 
 #include "common/async/stream.hpp"
 
+#include "common/async/network.hpp"
 #include "common/async/stream_impl.hpp"
 #include "common/async/turnstile.hpp"
 #include "common/text/text.hpp"
@@ -176,10 +177,10 @@ result<bool> stream::impl::take(std::span<char> to, std::size_t& got) {
 stream::stream(tcp_socket socket, std::shared_ptr<SSL_CTX> tls, tls::role side, std::string server_name)
     : impl_(std::make_shared<impl>(std::move(socket))) {
   impl_->prepare();
-  if (tls) {
-    impl_->engine = std::make_unique<tls::engine>(std::move(tls), side, impl_->socket.native_handle(),
-                                                  std::move(server_name));
-  }
+  if (!tls) return;
+  impl_->make_engine = [it = impl_.get(), tls = std::move(tls), side, name = std::move(server_name)] {
+    return std::make_unique<tls::engine>(tls, side, it->socket.native_handle(), name);
+  };
 }
 stream::~stream() {
   if (impl_) close();
@@ -189,13 +190,15 @@ stream& stream::operator=(stream&&) noexcept = default;
 
 task<result<void>> stream::handshake(deadline until, turnstile* turns) {
   impl& s = *impl_;
-  if (!s.engine) co_return result<void>();
+  if (!s.make_engine) co_return result<void>();
   if (turns != nullptr) {
     // A peer that has sent nothing takes no turn from others.
     if (auto ready = co_await s.wait(direction::read, until); ready.has_error()) co_return ready;
   }
+  s.engine = s.make_engine();
+  const network from = network_of(s.socket, 32, 64);
   for (;;) {
-    if (turns != nullptr) co_await turns->pass();
+    if (turns != nullptr) co_await turns->pass(from);
     const auto step = s.engine->handshake();
     if (step == tls::engine::step::failed || step == tls::engine::step::closed) {
       if (!s.engine->peer_spoke_http()) (void)s.send_outbox();  // the alert that tells the peer why

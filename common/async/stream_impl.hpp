@@ -3,6 +3,7 @@
 #include "common/async/stream.hpp"
 #include "common/tls/engine.hpp"
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -25,7 +26,9 @@ struct stream::impl : std::enable_shared_from_this<stream::impl> {
   error timed_out(direction what) const;
 
   tcp_socket socket;
+  // From the handshake on; none on a plain connection. A peer that says nothing costs no state of TLS.
   std::unique_ptr<tls::engine> engine;
+  std::function<std::unique_ptr<tls::engine>()> make_engine;
   std::string peer_address;
   std::size_t sent = 0;   // of the engine's outbox
   std::size_t moved = 0;  // bytes since the last wait, or what stands for work

@@ -2,6 +2,8 @@
 
 #include <boost/asio/post.hpp>
 
+#include <map>
+
 namespace binnacle::async {
 
 struct turnstile::state : std::enable_shared_from_this<turnstile::state> {
@@ -11,44 +13,64 @@ struct turnstile::state : std::enable_shared_from_this<turnstile::state> {
   void open_later() {
     boost::asio::post(loop_, [held = shared_from_this()] {
       held->taken = false;
-      if (!held->queue.empty()) held->queue.front()->notify();
+      held->call_next();
     });
+  }
+  void call_next() {
+    if (taken || called != nullptr || lines.empty()) return;
+    auto whose = lines.upper_bound(last);
+    if (whose == lines.end()) whose = lines.begin();
+    last = whose->first;
+    called = whose->second.front();
+    called->notify();
   }
 
   loop& loop_;
   bool taken = false;
-  std::list<event*> queue;
+  event* called = nullptr;  // whose turn it is
+  network last;             // that had its turn
+  std::map<network, std::list<event*>> lines;
+  std::size_t waiting = 0;
 };
 
 turnstile::turnstile(loop& on) : state_(std::make_shared<state>(on)) {}
 turnstile::~turnstile() = default;
 
-task<void> turnstile::pass() {
+task<void> turnstile::pass(const network& from) {
   const auto held = state_;
-  if (held->taken || !held->queue.empty()) {
+  if (held->taken || held->waiting > 0) {
     event mine(held->loop_);
-    // Leaves the queue also when this coroutine is destroyed; if it was its turn then, the next one's comes.
+    // Leaves the line also when this coroutine is destroyed; if it was its turn then, the next one's comes.
     struct place {
-      state& in;
-      std::list<event*>::iterator at;
-      ~place() {
-        const bool was_first = at == in.queue.begin();
-        in.queue.erase(at);
-        if (was_first && !in.taken && !in.queue.empty()) in.queue.front()->notify();
+      place(state& s, const network& from, event* who) : in(s), line(s.lines.try_emplace(from).first) {
+        at = line->second.insert(line->second.end(), who);
+        ++in.waiting;
       }
+      ~place() {
+        if (in.called == *at) in.called = nullptr;
+        line->second.erase(at);
+        if (line->second.empty()) in.lines.erase(line);
+        --in.waiting;
+        in.call_next();
+      }
+      place(const place&) = delete;
+      place& operator=(const place&) = delete;
+      state& in;
+      std::map<network, std::list<event*>>::iterator line;
+      std::list<event*>::iterator at;
     };
-    const place waiting{*held, held->queue.insert(held->queue.end(), &mine)};
+    const place waiting(*held, from, &mine);
     // Not notified: cancelled, and the next await throws.
     for (bool my_turn = false; !my_turn;) {
       const bool notified = co_await mine.wait();
-      my_turn = notified && !held->taken && held->queue.front() == &mine;
+      my_turn = notified && held->called == &mine;
     }
-    held->taken = true;  // before `waiting` goes, which would wake the next one
+    held->taken = true;  // before `waiting` goes, which would call the next one
   }
   held->taken = true;
   held->open_later();
 }
 
-std::size_t turnstile::waiting() const noexcept { return state_->queue.size(); }
+std::size_t turnstile::waiting() const noexcept { return state_->waiting; }
 
 }  // namespace binnacle::async

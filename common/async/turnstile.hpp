@@ -2,6 +2,7 @@
 
 #include "common/async/task.hpp"
 #include "common/async/timers.hpp"
+#include "common/crowd.hpp"
 
 #include <cstddef>
 #include <list>
@@ -9,9 +10,10 @@
 
 namespace binnacle::async {
 
-/// Lets costly pieces of work (a TLS handshake's arithmetic, half a millisecond) through one at a time, in
-/// the order they came, with a turn of the loop for everyone else between two of them. So a storm of them
-/// delays a small request by one, not by all. Threads: one loop.
+/// Lets costly pieces of work (a TLS handshake's arithmetic, half a millisecond) through one at a time, with
+/// a turn of the loop for everyone else between two of them. So a storm of them delays a small request by
+/// one, not by all. Networks take turns, and within one it goes in the order they came. So a storm from one
+/// place delays the work of another by one, too. Threads: one loop.
 class turnstile {
  public:
   explicit turnstile(loop& on);
@@ -20,7 +22,7 @@ class turnstile {
   turnstile& operator=(const turnstile&) = delete;
 
   /// Waits for the turn; do the work right after it, without another await.
-  task<void> pass();
+  task<void> pass(const network& from);
   std::size_t waiting() const noexcept;
 
  private:

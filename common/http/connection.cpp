@@ -7,10 +7,13 @@
 // - Every wait has its own deadline: handshake, first byte, head, body, handler, write, idle. A peer that
 //   drips a byte a second moves none of them.
 // - An idle connection has no buffer. It is allocated with the first byte of a request and given back
-//   after the answer, because thousands of connections idle at once.
+//   after the answer, because thousands of connections idle at once. Who shows no certificate of ours begins
+//   with a small one, and only so many of them may have a large one (server_options::most_large_buffers).
+// - A body that a path does not take is never read: the handler answers, and the connection ends.
 // - At every moment the connection knows what it waits for (waits_for): a request, its peer, or our
 //   handler. By this make_room() finds the one that loses least if a newcomer replaces it. One that waits
-//   for our handler is never replaced: the caller did nothing wrong.
+//   for our handler is never replaced: the caller did nothing wrong. A byte now and then is not progress: see
+//   least_progress.
 // - Handlers answer by a callback that may come at once, later or never, and on this thread. The answer
 //   goes into a slot that outlives the connection, so a handler that answers too late writes into
 //   something that nobody reads. A handler that drops its callback unused answers 500 (last_word).
@@ -44,6 +47,9 @@ using async::within;
 namespace {
 
 constexpr std::size_t buffer_size = 64u << 10;
+constexpr std::size_t small_buffer = 4u << 10;  // of a caller without a certificate, until it needs more
+// A peer that moves less of a body within first_byte_deadline stands still.
+constexpr std::size_t least_progress = 16u << 10;
 constexpr std::chrono::seconds live_pause{10};  // a live answer is asked at least so often
 constexpr std::size_t live_part = 64u << 10;    // what a peer must take of it within write_deadline
 // How many bits count as one address: whoever has one IPv6 address has 2^64 of them.
@@ -100,7 +106,8 @@ class connection {
  public:
   connection(server_core& core, async::tcp_socket socket)
       : core_(core),
-        seat_(core.seats.enter(async::network_of(socket, v4_bits, v6_bits), this)),
+        from_network_(place_of(socket)),
+        seat_(core.seats.enter(from_network_, this)),
         stream_(std::move(socket), core.options.tls ? core.options.tls->current() : nullptr,
                 tls::role::server),
         answered_(core.loop),
@@ -131,13 +138,16 @@ class connection {
   }
 
   /// How little is lost if it goes; `none`: it may not.
-  enum class worth : unsigned char { unknown, idle, stuck, none };
+  enum class worth : unsigned char { unknown, idle, stuck, moving, none };
   worth worth_now(instant now) const {
+    if (waits_ == wait::end) return worth::unknown;
     if (waits_ == wait::request) return is_known_ ? worth::idle : worth::unknown;
-    const bool stuck = waits_ == wait::peer && now - since_ >= core_.options.first_byte_deadline;
-    return stuck ? worth::stuck : worth::none;
+    if (waits_ == wait::handler) return worth::none;
+    if (now - since_ >= core_.options.first_byte_deadline) return worth::stuck;
+    return peer_ ? worth::none : worth::moving;
   }
   instant since() const { return since_; }
+  const network& from() const { return from_network_; }
   /// For a newcomer.
   void evict() {
     leave_seat();
@@ -148,16 +158,35 @@ class connection {
   /// Whether its certificate is denied by now; counts that.
   bool is_denied();
 
-  /// What it waits for: the handshake or a request, the peer within a request or an answer, our handler.
-  enum class wait : unsigned char { request, peer, handler };
+  /// What it waits for: the handshake or a request, the peer within a request or an answer, our handler, the
+  /// peer's end.
+  enum class wait : unsigned char { request, peer, handler, end };
   void waits_for(wait what) {
     waits_ = what;
     since_ = boot_clock::now();
+    progress_ = 0;
+  }
+  /// The peer, which it waits for, has moved so many bytes.
+  void came_on(std::size_t bytes) {
+    progress_ += bytes;
+    if (progress_ >= least_progress) waits_for(wait::peer);
   }
   void leave_seat() {
     if (seat_) core_.seats.leave(*seat_);
     seat_.reset();
+    leave_large();
   }
+  void leave_large() {
+    if (large_) core_.large.leave(*large_);
+    large_.reset();
+  }
+  void drop_buffer() {
+    leave_large();
+    buffer_.reset();
+    size_ = from_ = to_ = 0;
+  }
+  /// Makes the buffer so large; what is in it stays.
+  void widen(std::size_t size);
   enum class heard { head, nothing, end };
   task<heard> read_head(request_parser& parser);
   task<bool> read_body(request_parser& parser, exchange& to);
@@ -189,18 +218,21 @@ class connection {
   }
 
   server_core& core_;
-  std::optional<crowd<connection>::seat> seat_;  // none once it was told to go
+  const network from_network_;
+  std::optional<crowd<connection>::seat> seat_;   // none once it was told to go
+  std::optional<crowd<connection>::seat> large_;  // among those with a large buffer
   wait waits_ = wait::request;
-  instant since_ = boot_clock::now();
-  bool is_known_ = false;  // showed a certificate of ours, or was served
-  bool is_new_ = true;     // no request has come
+  instant since_ = boot_clock::now();  // or since the peer last made progress
+  std::size_t progress_ = 0;           // bytes of the peer since then
+  bool is_known_ = false;              // showed a certificate of ours, or was served
+  bool is_new_ = true;                 // no request has come
   async::stream stream_;
   async::event answered_;
   std::list<connection*>::iterator place_;
   std::optional<tls::identity> peer_;
   std::shared_ptr<const tls::shown_chain> shown_;
   std::unique_ptr<char[]> buffer_;  // none while idle
-  std::size_t from_ = 0, to_ = 0;
+  std::size_t size_ = 0, from_ = 0, to_ = 0;
   bool idle_ = false;
 };
 
@@ -253,14 +285,29 @@ task<bool> connection::begin() {
   co_return false;
 }
 
+void connection::widen(std::size_t size) {
+  if (size <= size_) return;
+  if (size > small_buffer && !peer_ && seat_) {
+    if (core_.large.size() >= core_.options.most_large_buffers) {
+      ++core_.counters.evicted;
+      core_.large.largest().front()->evict();
+    }
+    large_ = core_.large.enter(from_network_, this);
+  }
+  auto wider = std::make_unique_for_overwrite<char[]>(size);
+  std::copy_n(buffer_.get(), to_, wider.get());
+  buffer_ = std::move(wider);
+  size_ = size;
+}
+
 task<result<std::size_t>> connection::fill(async::deadline until) {
-  if (!buffer_) buffer_ = std::make_unique_for_overwrite<char[]>(buffer_size);
+  if (to_ == size_ && from_ == 0) widen(size_ == 0 && !peer_ ? small_buffer : buffer_size);
   if (from_ > 0) {
     std::memmove(buffer_.get(), buffer_.get() + from_, to_ - from_);
     to_ -= from_;
     from_ = 0;
   }
-  auto got = co_await stream_.read_some(std::span(buffer_.get() + to_, buffer_size - to_), until);
+  auto got = co_await stream_.read_some(std::span(buffer_.get() + to_, size_ - to_), until);
   if (got.has_error()) {
     if (got.error().code == errc::overloaded) {
       ++core_.counters.floods;
@@ -277,7 +324,7 @@ task<result<std::size_t>> connection::fill(async::deadline until) {
 
 task<bool> connection::one_request() {
   if (input().empty()) {
-    buffer_.reset();
+    drop_buffer();
     idle_ = true;
     waits_for(wait::request);
     const bool strange = is_new_ && !is_known_;
@@ -304,6 +351,7 @@ task<bool> connection::one_request() {
   head.peer = peer_;
   head.shown = shown_;
   head.peer_address = stream_.peer_address();
+  head.from = from_network_;
 
   const auto found = core_.routes.find(head);
   std::optional<response> refusal = co_await refused(head);
@@ -311,12 +359,12 @@ task<bool> connection::one_request() {
   if (refusal) {
     co_return co_await send(*refusal, parser, may_be_kept(parser));
   }
-  parser.limit_body(found.body_limit);
+  if (found.body_limit > 0) parser.limit_body(found.body_limit);
   if (parser.now() == request_parser::phase::refused) co_return co_await refuse(parser);
 
   auto slot = std::make_shared<answer_slot>();
   if (const auto work = make_exchange(found, head, parser)) {
-    if (!co_await read_body(parser, *work)) co_return false;
+    if (found.body_limit > 0 && !co_await read_body(parser, *work)) co_return false;
     if (parser.now() == request_parser::phase::refused) co_return co_await refuse(parser);
     co_await answer_from(*work, slot);
     auto* const live = dynamic_cast<live_exchange*>(work.get());
@@ -384,6 +432,7 @@ task<bool> connection::read_body(request_parser& parser, exchange& to) {
     const auto sent = co_await stream_.write("HTTP/1.1 100 Continue\r\n\r\n", until);
     if (sent.has_error()) co_return false;
   }
+  waits_for(wait::peer);
   while (parser.now() == request_parser::phase::body) {
     drop_input(parser.feed(input(), pass));
     if (failed) parser.refuse(500, "the handler failed");
@@ -392,14 +441,17 @@ task<bool> connection::read_body(request_parser& parser, exchange& to) {
       parser.refuse(400, "a chunk header or trailer is too long");
       break;
     }
-    waits_for(wait::peer);
+    widen(buffer_size);
     const auto got = co_await fill(until);
-    waits_for(wait::handler);
-    if (got.has_value() && *got > 0) continue;
+    if (got.has_value() && *got > 0) {
+      came_on(*got);
+      continue;
+    }
     if (got.has_value() || got.error().code != errc::timeout) co_return false;
     ++core_.counters.timeouts;
     parser.refuse(408, "the body did not arrive in time");
   }
+  waits_for(wait::handler);
   co_return true;
 }
 
@@ -502,7 +554,8 @@ task<void> connection::end() {
   // Closing with unread bytes would reset the connection, and the peer might lose the answer with the reason
   // (RFC 9112 9.6).
   stream_.end_writing();
-  from_ = to_ = 0;
+  waits_for(wait::end);
+  drop_buffer();
   const auto until = within(std::chrono::seconds(2));
   for (;;) {
     const auto got = co_await fill(until);
@@ -521,14 +574,18 @@ task<void> serve(std::shared_ptr<server_core> core, async::tcp_socket socket) {
   co_await it.end();
 }
 
-bool make_room(server_core& core) {
+network place_of(const async::tcp_socket& socket) { return async::network_of(socket, v4_bits, v6_bits); }
+
+bool make_room(server_core& core, const network& from) {
   using worth = connection::worth;
   const instant now = boot_clock::now();
   connection* found = nullptr;
-  worth least = worth::none;
-  for (connection* one : core.seats.largest()) {
+  const auto& most = core.seats.largest();
+  const bool takes_all = 2 * most.size() > core.seats.size() && most.front()->from() != from;
+  worth least = takes_all ? worth::none : worth::moving;  // those below may go
+  for (connection* one : most) {
     const worth its = one->worth_now(now);
-    if (its == worth::none || its > least || (its == least && one->since() >= found->since())) continue;
+    if (its > least || (its == least && (found == nullptr || one->since() >= found->since()))) continue;
     found = one;
     least = its;
     if (its == worth::unknown) break;  // the list is in the order they came

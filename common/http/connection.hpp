@@ -36,6 +36,7 @@ struct server_core {
   server_counters counters;
   std::list<connection*> open;
   crowd<connection> seats;  // those of `open` that were not told to go
+  crowd<connection> large;  // those of `seats` with a large buffer and without a certificate of ours
   bool stopping = false;
   bool retiring = false;  // answers go on, the last on each connection
   async::turnstile handshakes;
@@ -47,8 +48,11 @@ struct server_core {
 /// Serves one connection to its end.
 async::task<void> serve(std::shared_ptr<server_core> core, async::tcp_socket socket);
 
-/// Closes a connection that a newcomer may replace; false when there is none.
-bool make_room(server_core& core);
+/// Where the peer comes from, as far as places are shared.
+network place_of(const async::tcp_socket& socket);
+
+/// Closes a connection that a newcomer from there may replace; false when there is none.
+bool make_room(server_core& core, const network& from);
 
 /// Cuts the connections whose certificate the context denies by now.
 void end_denied(server_core& core);

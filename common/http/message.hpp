@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/crowd.hpp"
 #include "common/tls/chain.hpp"
 #include "common/tls/identity.hpp"
 
@@ -23,6 +24,7 @@ struct request {
   std::optional<tls::identity> peer;              ///< the verified client certificate, if there was one
   std::shared_ptr<const tls::shown_chain> shown;  ///< what the peer showed, verified or not; null: nothing
   std::string peer_address;
+  network from;  ///< the same without the port, of IPv6 the /64; by this places are shared
 
   /// First value of that header (lower-case name) or query parameter; null if absent.
   const std::string* header(std::string_view name) const noexcept;

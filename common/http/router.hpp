@@ -24,10 +24,12 @@ using exchange_factory = std::function<std::unique_ptr<exchange>(const request&)
 class router {
  public:
   /// `path` like "/scheduler/filter". `body_limit` in bytes: a larger body is answered 413 by the server.
-  void add(std::string method, std::string path, simple_handler handler, std::size_t body_limit = 1u << 20);
+  /// With 0 the path takes no body: the handler answers at once, nothing of a body is read, and the
+  /// connection ends.
+  void add(std::string method, std::string path, simple_handler handler, std::size_t body_limit = 0);
   void add_streaming(std::string method, std::string path, exchange_factory make, std::size_t body_limit);
   /// Everything below `prefix` ("/apis"), any method.
-  void add_prefix(std::string prefix, simple_handler handler, std::size_t body_limit = 1u << 20);
+  void add_prefix(std::string prefix, simple_handler handler, std::size_t body_limit = 0);
   /// What an unknown path or a wrong method is answered (default: one JSON sentence).
   void set_fallback(exchange_factory make, std::size_t body_limit);
   /// How the server itself says no to a request: unreadable, too large, too late, and when a handler fails

@@ -24,8 +24,11 @@ struct server_options {
   std::size_t header_limit = 64u << 10;  ///< bytes of request line and headers; more is answered 431
   /// A newcomer beyond them replaces one that waits for its peer; see server.
   std::size_t max_connections = 4096;
+  /// How many connections without a certificate of ours may have a large buffer (64 KiB, the others 4 KiB):
+  /// for a long head or a body. One more replaces the oldest of the address that has most of them.
+  std::size_t most_large_buffers = 256;
   /// For the first byte of a connection and, if the handshake showed no certificate of ours, of the first
-  /// request. A request that stands still for so long may be closed for a newcomer.
+  /// request. A request that moves less than 16 KiB in so long may be closed for a newcomer.
   std::chrono::milliseconds first_byte_deadline{std::chrono::seconds(3)};
   std::chrono::milliseconds header_deadline{std::chrono::seconds(10)};  ///< also for the TLS handshake
   std::chrono::milliseconds body_deadline{std::chrono::seconds(30)};    ///< for the whole body
@@ -56,10 +59,11 @@ struct server_counters {
 /// A crowd keeps nobody out: when max_connections are there, a newcomer replaces a connection of the
 /// address that has most of them (an IPv6 /64 counts as one address). First those go that have never been
 /// served and showed no certificate of ours, then the one that has waited longest for its next request, then
-/// one whose peer has not moved its request or answer for first_byte_deadline. A request that goes on is
-/// never cut; if all are such, the newcomer is closed, and counted as rejected.
-/// When options.tls has read a list that denies a connection's certificate, that connection is cut. Threads:
-/// all calls, and all handlers, on the thread that runs `loop`.
+/// one whose peer has hardly moved its request or answer for first_byte_deadline. A request that goes on is
+/// cut only if its address has more than half of all places, shows no certificate of ours, and the newcomer
+/// is from another. If none may go, the newcomer is closed, and counted as rejected. When options.tls has
+/// read a list that denies a connection's certificate, that connection is cut. Threads: all calls, and all
+/// handlers, on the thread that runs `loop`.
 class server {
  public:
   server(boost::asio::io_context& loop, server_options options, router routes, logger log);

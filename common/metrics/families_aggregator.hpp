@@ -380,7 +380,8 @@ inline constexpr family aggregator[] = {
      .unit = "",
      .type = kind::counter,
      .help = "Requests to the custom metrics API and the ops port, by what the API server says about the "
-             "caller (let_in, unauthorized, forbidden, unavailable: it could not be asked).",
+             "caller (let_in, unauthorized, forbidden, rationed: too many bad tokens from one address, "
+             "unavailable: it could not be asked).",
      .labels = aggregator_outcome,
      .source = "aggregator"},
     {.name = "binnacle_caller_reviews_total",

@@ -94,15 +94,18 @@ class replica {
   }
   http::router routes() {
     http::router out;
-    out.add("POST", "/take", [this](const http::request&, std::string_view body) {
-      std::string plain;
-      REQUIRE(snappy::Uncompress(body.data(), body.size(), &plain));
-      const std::lock_guard held(guard_);
-      written_.push_back(std::move(plain));
-      http::response told = http::response::text("", 200);
-      told.headers.emplace_back("X-Prometheus-Remote-Write-Samples-Written", "1");
-      return told;
-    });
+    out.add(
+        "POST", "/take",
+        [this](const http::request&, std::string_view body) {
+          std::string plain;
+          REQUIRE(snappy::Uncompress(body.data(), body.size(), &plain));
+          const std::lock_guard held(guard_);
+          written_.push_back(std::move(plain));
+          http::response told = http::response::text("", 200);
+          told.headers.emplace_back("X-Prometheus-Remote-Write-Samples-Written", "1");
+          return told;
+        },
+        1u << 20);
     return out;
   }
 

@@ -1,16 +1,13 @@
 #include "common/crowd.hpp"
 
+#include "tests/support/numbered_network.hpp"
+
 #include <doctest/doctest.h>
 
 namespace crowd_test {
 
 using namespace binnacle;
-
-network numbered(std::uint8_t n) {
-  network out;
-  out.bytes[15] = n;
-  return out;
-}
+using support::numbered;
 
 TEST_SUITE("common/crowd") {
   TEST_CASE("those of the network that has most give way, the oldest first") {

@@ -143,7 +143,8 @@ void helper_link::start(async::task_group& tasks, std::function<void()> arrived,
   tasks_ = &tasks;
   inventory_ = std::move(inventory);
   arrived_ = std::move(arrived);
-  tasks.spawn("supervising binnacle-ipmi", coroutines::supervise(shared_from_this()));
+  tasks.keep("supervising binnacle-ipmi",
+             [self = shared_from_this()] { return coroutines::supervise(self); });
 }
 
 void helper_link::forget() {

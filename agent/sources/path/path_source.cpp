@@ -85,8 +85,10 @@ void path_source::start(async::task_group& beside, std::function<void()> arrived
   for (const auto& w : peers_) {
     w->in->arrived = arrived;
     auto from = std::make_shared<prober>(w->peer, options_.timeout, time_);
-    beside.spawn("path to " + w->peer.name,
-                 inbox::fill(w->in, std::move(from), apart * place++, options_.period));
+    beside.keep("path to " + w->peer.name,
+                [in = w->in, from = std::move(from), first = apart * place++, period = options_.period] {
+                  return inbox::fill(in, from, first, period);
+                });
   }
 }
 

@@ -62,8 +62,9 @@ scrape_source::~scrape_source() = default;
 void scrape_source::start(async::task_group& beside, std::function<void()> arrived) {
   for (const auto& w : targets_) {
     w->in->arrived = arrived;
-    beside.spawn("scrape of " + w->wanted.name,
-                 inbox::fill(w->in, std::make_shared<scraper>(w->wanted, time_)));
+    beside.keep(
+        "scrape of " + w->wanted.name,
+        [in = w->in, from = std::make_shared<scraper>(w->wanted, time_)] { return inbox::fill(in, from); });
   }
 }
 

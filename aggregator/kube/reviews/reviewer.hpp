@@ -6,7 +6,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace binnacle::kube {
@@ -25,6 +27,8 @@ class reviewer {
   explicit reviewer(std::shared_ptr<client> api);
   ~reviewer();
 
+  /// What token() would answer without a question; nothing: it would ask.
+  std::optional<token_answer> remembered(std::string_view bearer, const std::vector<std::string>& audiences);
   /// Errors: nothing is known, and the caller must refuse; the sentence says why.
   async::task<result<token_answer>> token(std::string bearer, std::vector<std::string> audiences,
                                           async::deadline until);

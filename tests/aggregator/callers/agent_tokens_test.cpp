@@ -28,10 +28,13 @@ const std::string endless =  // exp 9223372036854775807, iat -922337203685477580
 /// An API server that vouches for every token.
 http::router vouching() {
   http::router r;
-  r.add("POST", "/apis/authentication.k8s.io/v1/tokenreviews", [](const http::request&, std::string_view) {
-    return http::response::json(
-        R"({"status":{"authenticated":true,"audiences":["aggregator"],"user":{"username":"u"}}})", 201);
-  });
+  r.add(
+      "POST", "/apis/authentication.k8s.io/v1/tokenreviews",
+      [](const http::request&, std::string_view) {
+        return http::response::json(
+            R"({"status":{"authenticated":true,"audiences":["aggregator"],"user":{"username":"u"}}})", 201);
+      },
+      1u << 20);
   return r;
 }
 

@@ -1,12 +1,14 @@
 #include "aggregator/callers/gatekeeper.hpp"
 
 #include "aggregator/callers/attributes.hpp"
+#include "common/token_ration.hpp"
 #include "tests/aggregator/callers/shown.hpp"
 
 #include <doctest/doctest.h>
 
 #include <atomic>
 #include <memory>
+#include <string>
 #include <thread>
 
 namespace gatekeeper_test {
@@ -35,22 +37,25 @@ struct api_server {
       return http::response::json(
           R"({"metadata":{"resourceVersion":"1"},"items":[{"metadata":{"name":"c","namespace":"kube-system","resourceVersion":"1"}}]})");
     });
-    r.add("POST", "/apis/authentication.k8s.io/v1/tokenreviews",
-          [this](const http::request&, std::string_view b) {
-            for (const std::string who : {"ann", "bob", "root"}) {
-              if (b.find("\"token\":\"" + who + '"') == b.npos) continue;
-              const std::string groups = who == "root" ? R"(["system:masters"])" : "[]";
-              return reviewed(R"({"authenticated":true,"user":{"username":")" + who + R"(","groups":)" +
-                              groups + "}}");
-            }
-            return reviewed(R"({"authenticated":false,"error":"token expired"})");
-          });
-    r.add("POST", "/apis/authorization.k8s.io/v1/subjectaccessreviews",
-          [this](const http::request&, std::string_view b) {
-            const bool may =
-                b.find("\"user\":\"ann\"") != b.npos && b.find("\"resource\":\"nodes\"") != b.npos;
-            return reviewed(may ? R"({"allowed":true})" : R"({"allowed":false})");
-          });
+    r.add(
+        "POST", "/apis/authentication.k8s.io/v1/tokenreviews",
+        [this](const http::request&, std::string_view b) {
+          for (const std::string who : {"ann", "bob", "root"}) {
+            if (b.find("\"token\":\"" + who + '"') == b.npos) continue;
+            const std::string groups = who == "root" ? R"(["system:masters"])" : "[]";
+            return reviewed(R"({"authenticated":true,"user":{"username":")" + who + R"(","groups":)" +
+                            groups + "}}");
+          }
+          return reviewed(R"({"authenticated":false,"error":"token expired"})");
+        },
+        1u << 20);
+    r.add(
+        "POST", "/apis/authorization.k8s.io/v1/subjectaccessreviews",
+        [this](const http::request&, std::string_view b) {
+          const bool may = b.find("\"user\":\"ann\"") != b.npos && b.find("\"resource\":\"nodes\"") != b.npos;
+          return reviewed(may ? R"({"allowed":true})" : R"({"allowed":false})");
+        },
+        1u << 20);
     return r;
   }
   std::shared_ptr<kube::client> client() const {
@@ -88,13 +93,14 @@ struct house {
   ~house() {
     face.on_loop([this] { gate.reset(); });  // before its loop
   }
-  https_client client() const {
+  https_client client(const std::string& from) const {
     https_client::options o;
     o.port = face.port();
+    o.from = from;
     return https_client(std::move(o));
   }
-  https_client::answer get(const std::string& token, const std::string& path) {
-    auto c = client();
+  https_client::answer get(const std::string& token, const std::string& path, const std::string& from = {}) {
+    auto c = client(from);
     https_client::header_list headers;
     if (!token.empty()) headers.emplace_back("Authorization", "Bearer " + token);
     return c.get(path, headers);
@@ -148,6 +154,25 @@ TEST_SUITE("aggregator/callers/gatekeeper") {
     CHECK(other.headers.at("retry-after") == "1");
     CHECK(other.body.find("could not be asked") != std::string::npos);
     CHECK(counted().unavailable == 1);
+  }
+
+  TEST_CASE_FIXTURE(
+      house, "invented tokens of an address soon get no question; what was answered, and others, go on") {
+    CHECK(get("ann", power).status == 200);
+    int invented = 0, rationed = 0;
+    while (rationed < 5) {
+      const auto said = get("invented-" + std::to_string(++invented), power);
+      if (said.status == 401) continue;
+      REQUIRE(said.status == 429);
+      CHECK(said.headers.at("retry-after") == "1");
+      CHECK(said.body.find("too many tokens from this address") != std::string::npos);
+      ++rationed;
+    }
+    CHECK(invented >= token_ration::most);
+    CHECK(api.reviews == 2 + invented - rationed);
+    CHECK(counted().rationed == static_cast<std::uint64_t>(rationed));
+    CHECK(get("ann", power).status == 200);  // known already
+    CHECK(get("bob", power, "127.0.0.2").status == 403);
   }
 
   TEST_CASE_FIXTURE(house, "a caller whose verdict is waited for delays no other caller") {

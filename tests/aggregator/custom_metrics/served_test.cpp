@@ -90,7 +90,7 @@ TEST_SUITE("aggregator/custom_metrics/served") {
     CHECK(head.status == 200);
     CHECK(head.body.empty());
     CHECK(c.request("DELETE", base + "/nodes/n2/rapl_power_watts").status == 405);
-    CHECK(c.post(base + "/nodes/n2/rapl_power_watts", "{}").status == 405);
+    CHECK(c.post(base + "/nodes/n2/rapl_power_watts", "").status == 405);
     CHECK(c.get(base + "/nodes/n3/rapl_power_watts").status == 404);
     CHECK(c.connections() == 1);
   }
@@ -103,8 +103,10 @@ TEST_SUITE("aggregator/custom_metrics/served") {
     };
     CHECK(is_status(c.get(base + "/nodes/%00/rapl_power_watts"), 400));
     c.connect();
-    CHECK(is_status(c.post(base + "/nodes/n2/rapl_power_watts", std::string(65'537, 'x')), 413));
-    c.connect();
+    for (const std::size_t size : {2u, 1u << 20}) {  // the body is not read, and the connection ends
+      CHECK(is_status(c.post(base + "/nodes/n2/rapl_power_watts", std::string(size, 'x')), 405));
+      c.connect();
+    }
     CHECK(is_status(c.get(base, {{"X", std::string(70'000, 'x')}}), 431));
   }
 

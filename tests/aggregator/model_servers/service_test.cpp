@@ -30,18 +30,21 @@ struct model_server {
 
   http::router routes() {
     http::router r;
-    r.add("POST", "/pre/v2/models/pc/versions/v0.1.0/infer", [this](const http::request&, std::string_view body) {
-      ++calls;
-      if (status != 200) return http::response::text("Internal Server Error", status);
-      const auto asked = boost::json::parse(body);
-      const auto& input = asked.at("inputs").at(0);
-      std::string data;
-      for (const auto& row : input.at("data").as_array())
-        data += fmt::format("{}{}", data.empty() ? "" : ",", 100 + 2 * row.at(0).to_number<double>());
-      return http::response::json(fmt::format(
-          R"({{"model_name":"pc","model_version":"v0.1.0","id":"x","parameters":{{}},"outputs":[{{"name":"predict","shape":[{},1],"datatype":"FP64","parameters":{{"content_type":"np"}},"data":[{}]}}]}})",
-          input.at("data").as_array().size(), data));
-    });
+    r.add(
+        "POST", "/pre/v2/models/pc/versions/v0.1.0/infer",
+        [this](const http::request&, std::string_view body) {
+          ++calls;
+          if (status != 200) return http::response::text("Internal Server Error", status);
+          const auto asked = boost::json::parse(body);
+          const auto& input = asked.at("inputs").at(0);
+          std::string data;
+          for (const auto& row : input.at("data").as_array())
+            data += fmt::format("{}{}", data.empty() ? "" : ",", 100 + 2 * row.at(0).to_number<double>());
+          return http::response::json(fmt::format(
+              R"({{"model_name":"pc","model_version":"v0.1.0","id":"x","parameters":{{}},"outputs":[{{"name":"predict","shape":[{},1],"datatype":"FP64","parameters":{{"content_type":"np"}},"data":[{}]}}]}})",
+              input.at("data").as_array().size(), data));
+        },
+        1u << 20);
     return r;
   }
 };

@@ -166,7 +166,7 @@ class endless final : public http::live_exchange {
 http::router never_ending(bool silent) {
   http::router routes;
   const auto make = [silent](const http::request&) { return std::make_unique<endless>(silent); };
-  routes.add_streaming("GET", std::string(replicas::state_path), make, 1024);
+  routes.add_streaming("GET", std::string(replicas::state_path), make, 0);
   return routes;
 }
 

@@ -52,21 +52,25 @@ class receiver {
  private:
   http::router routes() {
     http::router out;
-    out.add("POST", "/take", [this](const http::request& asked, std::string_view body) {
-      const std::lock_guard held(guard_);
-      bodies_.emplace_back(body);
-      newest_ = asked;
-      http::response told = http::response::text("", 200);
-      if (says_to_2_0 != 0 && asked.header("content-type")->find("v2") != std::string::npos) {
-        told = http::response::text("as ever\n", says_to_2_0);
-      } else if (!answers_.empty()) {
-        told = std::move(answers_.front());
-        answers_.pop_front();
-      }
-      if (told.status / 100 == 2 && says_what_it_wrote)
-        told.headers.emplace_back("X-Prometheus-Remote-Write-Samples-Written", "1");
-      return told;
-    });
+    out.add(
+        "POST", "/take",
+        [this](const http::request& asked, std::string_view body) {
+          const std::lock_guard held(guard_);
+          bodies_.emplace_back(body);
+          newest_ = asked;
+          http::response told = http::response::text("", 200);
+          if (says_to_2_0 != 0 && asked.header("content-type")->find("v2") != std::string::npos) {
+            told = http::response::text("as ever
+", says_to_2_0);
+          } else if (!answers_.empty()) {
+            told = std::move(answers_.front());
+            answers_.pop_front();
+          }
+          if (told.status / 100 == 2 && says_what_it_wrote)
+            told.headers.emplace_back("X-Prometheus-Remote-Write-Samples-Written", "1");
+          return told;
+        },
+        1u << 20);
     return out;
   }
 

@@ -2,6 +2,7 @@
 
 #include "common/async/task_group.hpp"
 #include "tests/support/net/run.hpp"
+#include "tests/support/numbered_network.hpp"
 
 #include <doctest/doctest.h>
 
@@ -14,11 +15,12 @@ namespace {
 using namespace binnacle;
 using namespace std::chrono_literals;
 using async::task;
+using support::numbered;
 
 const logger quiet("test", log_level::off);
 
-task<void> work(async::turnstile& turns, std::string& log, char name) {
-  co_await turns.pass();
+task<void> work(async::turnstile& turns, std::string& log, char name, network from = {}) {
+  co_await turns.pass(from);
   log.push_back(name);
 }
 
@@ -50,6 +52,24 @@ TEST_SUITE("common/async/turnstile") {
     });
   }
 
+  TEST_CASE("networks take turns: a crowd from one place delays a caller from another by one") {
+    support::run([](async::loop& loop) -> task<void> {
+      async::turnstile turns(loop);
+      async::task_group group(loop, quiet);
+      std::string log;
+      for (int i = 0; i < 100; ++i) group.spawn("crowd", work(turns, log, 'x', numbered(2)));
+      for (const char name : {'a', 'b'}) group.spawn("one", work(turns, log, name, numbered(1)));
+      group.spawn("another", work(turns, log, 'c', numbered(3)));
+      co_await group.wait();
+      CHECK(log.size() == 103);
+      CHECK(log.find('a') <= 3);
+      CHECK(log.find('c') <= 3);
+      CHECK(log.find('b') <= 6);
+      CHECK(log.find('a') < log.find('b'));
+      CHECK(turns.waiting() == 0);
+    });
+  }
+
   TEST_CASE("who is cancelled while waiting leaves the queue, and the next one gets through") {
     support::run([](async::loop& loop) -> task<void> {
       async::turnstile turns(loop);
@@ -64,7 +84,8 @@ TEST_SUITE("common/async/turnstile") {
       co_await given_up.wait();
       co_await group.wait();
       CHECK(log == "abd");
-      co_await turns.pass();  // still open to newcomers
+      const network anywhere;
+      co_await turns.pass(anywhere);  // still open to newcomers
     });
   }
 }

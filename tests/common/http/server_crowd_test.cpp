@@ -32,6 +32,28 @@ struct silent_crowd {
   std::vector<https_client> clients;
 };
 
+/// Whether a newcomer is served in the end; `meanwhile` goes on between two attempts.
+template <class Work>
+bool is_served(served& s, Work meanwhile) {
+  const auto until = std::chrono::steady_clock::now() + 10s;
+  while (std::chrono::steady_clock::now() < until) {
+    meanwhile();
+    try {
+      if (plain_client(s).get("/who").status == 200) return true;
+    } catch (const std::runtime_error&) {  // turned away
+    }
+    std::this_thread::sleep_for(5ms);
+  }
+  return false;
+}
+
+https_client client_from(served& s, const char* address) {
+  https_client::options o;
+  o.port = s.port();
+  o.from = address;
+  return https_client(o);
+}
+
 void until_open(served& s, std::uint64_t many) {
   while (s.counters().open != many) std::this_thread::yield();
 }
@@ -68,7 +90,9 @@ TEST_SUITE("common/http/server crowd") {
   }
 
   TEST_CASE("a request in progress is never cut: a newcomer for which none can go is closed and counted") {
-    served s(test_routes(), of_size(2));
+    auto o = of_size(2);
+    o.first_byte_deadline = 1min;  // nobody stands still
+    served s(test_routes(), o);
     auto a = plain_client(s);
     auto b = plain_client(s);
     for (auto* busy : {&a, &b}) busy->send("POST /echo HTTP/1.1\r\nContent-Length: 4\r\n\r\nso");
@@ -95,6 +119,92 @@ TEST_SUITE("common/http/server crowd") {
     auto newcomer = plain_client(s);
     CHECK(newcomer.get("/who").status == 200);
     CHECK(stuck.ended_by_peer());
+    CHECK(s.counters().evicted == 1);
+  }
+
+  TEST_CASE("a body that drips gives way as one that stands still") {
+    auto o = of_size(1);
+    o.first_byte_deadline = 100ms;
+    served s(test_routes(), o);
+    auto slow = plain_client(s);
+    slow.send("POST /echo HTTP/1.1\r\nContent-Length: 1000000\r\n\r\n");
+    while (s.counters().requests != 1) std::this_thread::yield();
+    const auto drip = [&] {
+      try {
+        slow.send("x");
+      } catch (const std::runtime_error&) {  // it has gone
+      }
+    };
+    CHECK(is_served(s, drip));
+    CHECK(s.counters().evicted >= 1);
+  }
+
+  TEST_CASE("a head that drips gives way") {
+    served s(test_routes(), of_size(1));
+    auto slow = plain_client(s);
+    slow.send("GET /who HTTP/1.1\r\nX: ");
+    until_open(s, 1);
+    CHECK(plain_client(s).get("/who").status == 200);
+    CHECK(slow.ended_by_peer());
+  }
+
+  TEST_CASE("a body that the path does not take is not read, and its connection ends and gives way at once") {
+    served s(test_routes(), of_size(1));
+    for (const char* announced : {"Content-Length: 1000000", "Transfer-Encoding: chunked"}) {
+      auto large = plain_client(s);
+      large.send(std::string("GET /who HTTP/1.1\r\n") + announced + "\r\n\r\n");
+      const auto said = large.receive();
+      CHECK(said.status == 200);
+      CHECK(said.headers.at("connection") == "close");
+      large.send("1");  // it goes on all the same
+      CHECK(plain_client(s).get("/who").status == 200);
+    }
+    CHECK(s.counters().rejected == 0);
+  }
+
+  TEST_CASE("an address with more than half of the places cannot keep others out by requests that go on") {
+    auto o = of_size(4);
+    o.first_byte_deadline = 1min;  // nobody stands still
+    served s(test_routes(), o);
+    std::vector<https_client> many;
+    for (int i = 0; i < 4; ++i) {
+      many.push_back(client_from(s, i < 3 ? "127.0.0.2" : "127.0.0.3"));
+      many.back().send("POST /echo HTTP/1.1\r\nContent-Length: 4\r\n\r\nso");
+      while (s.counters().requests != static_cast<std::uint64_t>(i) + 1) std::this_thread::yield();
+    }
+    auto neighbour = client_from(s, "127.0.0.2");
+    neighbour.connect();
+    CHECK(neighbour.ended_by_peer());
+    CHECK(s.counters().rejected == 1);
+    CHECK(plain_client(s).get("/who").status == 200);
+    CHECK(many.front().ended_by_peer());
+    for (const int i : {1, 2, 3}) {
+      many[static_cast<std::size_t>(i)].send("me");
+      CHECK(many[static_cast<std::size_t>(i)].receive().body == "some");
+    }
+    CHECK(s.counters().evicted == 1);
+  }
+
+  TEST_CASE("large heads and bodies of strangers have a bound in all: one more replaces the oldest") {
+    http::server_options o;
+    o.most_large_buffers = 2;
+    served s(test_routes(), o);
+    std::vector<https_client> many;
+    const std::string long_head = "GET /who HTTP/1.1\r\nX: " + std::string(10'000, 'x');
+    for (int i = 0; i < 3; ++i) {
+      many.push_back(plain_client(s));
+      many.back().send(long_head);
+      while (s.counters().bytes_in != static_cast<std::uint64_t>(i + 1) * long_head.size())
+        std::this_thread::yield();
+    }
+    CHECK(many.front().ended_by_peer());
+    CHECK(s.counters().evicted == 1);
+    // The others go on, and an answer gives the place back.
+    for (const int i : {1, 2}) {
+      many[static_cast<std::size_t>(i)].send("\r\n\r\n");
+      CHECK(many[static_cast<std::size_t>(i)].receive().status == 200);
+      CHECK(many[static_cast<std::size_t>(i)].get("/who", {{"X", std::string(10'000, 'x')}}).status == 200);
+    }
     CHECK(s.counters().evicted == 1);
   }
 

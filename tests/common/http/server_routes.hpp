@@ -39,8 +39,10 @@ inline http::router test_routes(std::atomic<int>* alive = nullptr) {
   static std::atomic<int> nobody_looks{0};
   if (alive == nullptr) alive = &nobody_looks;
   http::router r;
-  r.add("POST", "/echo",
-        [](const http::request&, std::string_view body) { return http::response::text(std::string(body)); });
+  r.add(
+      "POST", "/echo",
+      [](const http::request&, std::string_view body) { return http::response::text(std::string(body)); },
+      1u << 20);
   r.add("GET", "/who", [](const http::request& q, std::string_view) {
     return http::response::text(q.peer ? q.peer->common_name : "nobody");
   });

@@ -5,6 +5,7 @@
 #include <openssl/x509v3.h>
 
 #include <algorithm>
+#include <arpa/inet.h>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -41,6 +42,13 @@ int open_socket(const https_client::options& o) {
   ::setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
   ::setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
   ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  if (!o.from.empty()) {
+    sockaddr_in own{};
+    own.sin_family = AF_INET;
+    if (inet_pton(AF_INET, o.from.c_str(), &own.sin_addr) != 1 ||
+        ::bind(fd, reinterpret_cast<const sockaddr*>(&own), sizeof own) != 0)
+      fail("cannot call from " + o.from);
+  }
   if (::connect(fd, found->ai_addr, found->ai_addrlen) != 0)
     fail(std::string("connect: ") + std::strerror(errno));
   guard.fd = -1;

@@ -23,6 +23,7 @@ class https_client {
     tls::files pem;  ///< authority empty: plain HTTP; certificate empty: no client certificate
     std::string server_name = "localhost";
     int timeout_s = 10;
+    std::string from;  ///< the address to call from ("127.0.0.2"); empty: the kernel's choice
   };
   struct answer {
     unsigned status = 0;

@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <functional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -41,7 +42,11 @@ struct linked {
     o.supervision.pause = {10ms, 20ms, 50ms};
     link = std::make_shared<helper_link>(std::move(o), log);
     link->start(
-        tasks, [this] { ++tellings; }, [this] { ++inventories; });
+        tasks,
+        [this] {
+          if (++tellings == fails_at) throw std::runtime_error("as the test wants");
+        },
+        [this] { ++inventories; });
     link->allow();
   }
   ~linked() { tasks.cancel(); }
@@ -53,6 +58,7 @@ struct linked {
   logger log;
   async::task_group tasks{loop, log};
   int inventories = 0, tellings = 0;
+  int fails_at = 0;  // which telling
   std::shared_ptr<helper_link> link;
 };
 
@@ -120,6 +126,13 @@ TEST_CASE("one that stops answering is killed and started again") {
 TEST_CASE("one that says nothing is killed") {
   linked l("exec sleep 1000");
   REQUIRE(l.until([&] { return l.counted().hung >= 1; }));
+}
+
+TEST_CASE("an exception while the helper is supervised does not end the supervising") {
+  linked l("exit 0");
+  l.fails_at = 1;
+  REQUIRE(l.until([&] { return l.tellings >= 3; }));
+  CHECK(l.counted().starts >= 2);
 }
 
 TEST_CASE("one that ends is started again, and its status is told") {

@@ -14,6 +14,7 @@
 
 #include <memory>
 #include <netinet/in.h>
+#include <stdexcept>
 #include <string>
 #include <sys/socket.h>
 
@@ -85,6 +86,26 @@ struct bench {
 };
 
 TEST_SUITE("agent/sources/path/source") {
+  TEST_CASE("an exception where an answer arrives ends no peer's probes") {
+    run([](async::loop& on) -> task<void> {
+      async::task_group tasks(on, quiet);
+      const auto something = std::make_shared<async::event>(on);
+      const auto arrivals = std::make_shared<int>();
+      path_options o;
+      o.peers = parse_peers({"127.0.0.1:1"}).value();
+      o.period = 100ms;
+      path_source source(std::move(o));
+      source.start(tasks, [something, arrivals] {
+        something->notify();
+        if (++*arrivals == 1) throw std::runtime_error("as the test wants");
+      });
+      while (*arrivals < 3) {
+        const bool came = co_await something->wait(within(1min));
+        REQUIRE(came);
+      }
+    });
+  }
+
   TEST_CASE("a port that answers gives round trip, jitter and no loss") {
     run([](async::loop& on) -> task<void> {
       auto door = async::listener::open(on, "127.0.0.1", 0, quiet).value();

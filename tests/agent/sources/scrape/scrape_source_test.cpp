@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <thread>
 
@@ -45,6 +46,26 @@ TEST_SUITE("agent/sources/scrape/source") {
       CHECK(e.asked.find("GET /metrics HTTP/1.1\r\n") == 0);
       CHECK(e.asked.find("Accept-Encoding") == e.asked.npos);
       CHECK(b.source->limitation().empty());
+    });
+  }
+
+  TEST_CASE("an exception where an answer arrives ends no target's scrapes") {
+    with_exporter([](async::loop& on, exporter& e) -> task<void> {
+      e.says = answer("a 1\n");
+      async::task_group tasks(on, quiet);
+      const auto something = std::make_shared<async::event>(on);
+      const auto arrivals = std::make_shared<int>();
+      scrape_options o;
+      o.targets = {e.target()};
+      scrape_source source(std::move(o));
+      source.start(tasks, [something, arrivals] {
+        something->notify();
+        if (++*arrivals == 1) throw std::runtime_error("as the test wants");
+      });
+      while (*arrivals < 3) {
+        const bool came = co_await something->wait(within(1min));
+        REQUIRE(came);
+      }
     });
   }
 

@@ -38,15 +38,17 @@ struct api {
       if (who == nullptr || *who != "Bearer " + wanted) return http::response::json("{}", 401);
       return http::response::json("{\"items\":[]}");
     });
-    r.add("POST", "/prefix/apis/authentication.k8s.io/v1/tokenreviews",
-          [this](const http::request&, std::string_view) {
-            ++calls;
-            if (failures > 0) {
-              --failures;
-              return http::response::json("{}", 503);
-            }
-            return http::response::json(R"({"status":{"authenticated":true,"user":{"username":"u"}}})", 201);
-          });
+    r.add(
+        "POST", "/prefix/apis/authentication.k8s.io/v1/tokenreviews",
+        [this](const http::request&, std::string_view) {
+          ++calls;
+          if (failures > 0) {
+            --failures;
+            return http::response::json("{}", 503);
+          }
+          return http::response::json(R"({"status":{"authenticated":true,"user":{"username":"u"}}})", 201);
+        },
+        1u << 20);
     return r;
   }
   kube::access where() const {
