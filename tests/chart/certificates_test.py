@@ -152,10 +152,12 @@ class Certificates(Renderings):
         own = HELM.template(NODES | {"aggregator": {"settings": {"ops-callers": ["me"]}}})
         self.assertEqual(callers(own), [["binnacle-scheduler"], ["binnacle-caller"], ["me"]])
         asked = HELM.template(CERT_MANAGER)
-        self.assertEqual((shown(asked), callers(asked)), ("binnacle-scheduler-client", [None] * 3))
+        self.assertEqual((shown(asked), callers(asked)), ("binnacle-scheduler-client", [["binnacle-scheduler"], ["binnacle-caller"], ["binnacle-caller"]]))
+        together = HELM.template(CERT_MANAGER | {"certificates": CERT_MANAGER["certificates"] | {"separateCallers": False}})
+        self.assertEqual(callers(together), [["binnacle-caller"]] * 3)
         self.assertEqual(asked.one("Certificate", "binnacle-scheduler-client")["spec"]["dnsNames"], ["binnacle-scheduler"])
         given = EXISTING["certificates"]
-        self.assertEqual(shown(HELM.template({"certificates": given})), "my-client")
+        self.assertEqual((shown(HELM.template({"certificates": given})), callers(HELM.template({"certificates": given}))), ("my-client", [None] * 3))
         self.assertEqual(shown(HELM.template({"certificates": given | {"existing": given["existing"] | {"scheduler": "my-scheduler"}}})), "my-scheduler")
         for shared in (HELM.template({"certificates": NODES["certificates"] | {"separateCallers": False}}), HELM.template(NODES | {"scheduler": {"enabled": False}})):
             self.assertEqual(callers(shared), [None] * 3)

@@ -78,6 +78,24 @@ class Nodes(unittest.TestCase):
         self.assertEqual(self.patch({"status": {"capacity": {"cpu": "1"}}}, NODE + "/status")[0], 403)
         self.assertEqual(PLANE.request("DELETE", NODE, token=self.token)[0], 403)
 
+    def test_the_owners_of_a_node_are_not_replaced_either(self):
+        """A Node whose owner does not exist is garbage, and is deleted."""
+        def owner(namespace, **more):
+            uid = json.loads(PLANE.request("GET", f"/api/v1/namespaces/{namespace}")[1])["metadata"]["uid"]
+            return {"apiVersion": "v1", "kind": "Namespace", "name": namespace, "uid": uid} | more
+
+        code, text = PLANE.request("PATCH", NODE, {"metadata": {"ownerReferences": [owner("default")]}}, MERGE)
+        self.assertEqual(code, 200, text)
+        try:
+            for others in ([owner("kube-system")], [owner("default", uid="7c1f2c9e-6d0b-4a51-9a39-0f6f1f9b1d11")], [owner("default"), owner("kube-system")],
+                           [owner("default", blockOwnerDeletion=True)], []):
+                with self.subTest(owners=others):
+                    self.refused({"metadata": {"ownerReferences": others}}, "may not change finalizers or owners of a node")
+            self.allowed({"metadata": {"labels": {"power": "violating"}}})
+            self.allowed({"metadata": {"labels": {"power": None}}})
+        finally:
+            PLANE.request("PATCH", NODE, {"metadata": {"ownerReferences": []}}, MERGE)
+
     def test_whom_rbac_lets_do_more_by_mistake_the_policy_still_holds(self):
         PLANE.kubectl("create", "clusterrole", "too-much", "--verb=*", "--resource=nodes,nodes/status")
         PLANE.kubectl("create", "clusterrolebinding", "too-much", "--clusterrole=too-much", "--serviceaccount=binnacle:binnacle-aggregator")
