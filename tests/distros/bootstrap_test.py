@@ -72,6 +72,19 @@ class Bootstrap(unittest.TestCase):
         self.assertLessEqual({"g++-aarch64-linux-gnu", "qemu-user", "libboost-url-dev:arm64", "libfreeipmi-dev:arm64", "capnproto", "--no-remove"}, set(asked))
         self.assertFalse({"libssl-dev", "g++"} & set(asked))
 
+    def test_a_cross_build_that_fails_leaves_no_new_architecture_behind(self):
+        fails = f'#!/bin/sh\necho "$@" >> {self.calls}\n[ "$1" = update ]\n'
+        (self.folder / "apt-get").write_text(fails)
+        said, asked = self.run_on('ID=debian\nVERSION_ID="13"\n', "--arm64")
+        self.assertNotEqual(said.returncode, 0)
+        self.assertLess(asked.index("--add-architecture"), asked.index("--remove-architecture"))
+        # One that the machine knew before stays.
+        (self.folder / "dpkg").write_text(f'#!/bin/sh\necho dpkg "$@" >> {self.calls}\n[ "$1" != --print-foreign-architectures ] || echo arm64\n')
+        self.calls.write_text("")
+        said, asked = self.run_on('ID=debian\nVERSION_ID="13"\n', "--arm64")
+        self.assertNotEqual(said.returncode, 0)
+        self.assertNotIn("--remove-architecture", asked)
+
     def test_a_wrong_option_is_refused_before_anything_happens(self):
         said, asked = self.run_on('ID=debian\nVERSION_ID="13"\n', "--all")
         self.assertEqual((said.returncode, asked), (2, []))

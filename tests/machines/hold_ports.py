@@ -1,11 +1,12 @@
-"""Listens on every port that Binnacle's programs listen on by default, until its parent ends. Prints a line when it does."""
+"""Listens on the ports that are named, or on every one that Binnacle's programs listen on by default, until its parent ends. Prints a line when it does."""
 import os
 import socket
+import sys
 import time
 
 parent = os.getppid()
 held = []
-for port in (9103, 9110, 9001, 6443, 9102, 8081, 623):
+for port in [int(word) for word in sys.argv[1:]] or (9103, 9110, 9001, 6443, 9102, 8081, 623):
     for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM):
         s = socket.socket(socket.AF_INET6, kind)
         s.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)

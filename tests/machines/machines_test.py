@@ -32,6 +32,7 @@ def surroundings(folder):
         "ordinary-user": (["-u", A_USER], {"HOME": "/nonexistent", "USER": "nobody"}, []),
         "no-ipv6": (["-n", "ipv4"], {}, []),
         "ports-taken": (["-n", "busy"], {}, []),
+        "collectd": (["-n", "collectd"], {}, []),
     }
 
 
