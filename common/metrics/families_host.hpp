@@ -16,7 +16,8 @@ inline constexpr family host[] = {
      .help = "Power of the machine, from the best source: dcmi, else bmc (the system's power sensor or the "
              "sum of its supplies), psys, rapl (packages and dram), arm-scmi, hwmon (the processors, those "
              "named in power-sensors). The label says which. If the source that was used has no value, one "
-             "that measures less of the machine does not replace it, and the metric is absent.",
+             "that may measure less of the machine does not replace it, and the metric is absent. So it is "
+             "after the start, while a source that measures more is looked for (power-wait).",
      .labels = host_origin,
      .source = "host",
      .privilege = "that of the source"},
@@ -28,9 +29,11 @@ inline constexpr family host[] = {
      .source = "host"},
     {.name = "host_power_set_aside",
      .unit = "",
-     .help = "1 while a source of host_power_watts is not believed, with the reason: zero (0 W although the "
-             "machine is on), below_parts (less than its packages and memory draw, on Arm its processors), "
-             "stands_still (the same number while the power of those parts changes).",
+     .help =
+         "1 while a source of host_power_watts is not believed, with the reason: zero (0 W although the "
+         "machine is on), below_parts (less than a part of it draws: psys, packages and memory, on Arm the "
+         "processors), below_other (less than another meter of the same thing says), stands_still (the same "
+         "number while the power of those parts changes).",
      .labels = host_doubt,
      .rule = node_rule::max,
      .source = "host"},

@@ -81,6 +81,7 @@ result<void> bmc_source::discover(board& out) {
     }
     link_->allow();
   }
+  out.add_series(about_, "bmc_sensors", {});  // not read yet until the BMC has said what it has
   return {};
 }
 
@@ -114,7 +115,7 @@ void bmc_source::show_about(board& out) {
   const auto set = [&](const char* family, auto value) {
     out.set(out.add_series(about_, family, {}), value);
   };
-  set("bmc_sensors", static_cast<std::int64_t>(series_.size()));
+  if (view.planned()) set("bmc_sensors", static_cast<std::int64_t>(series_.size()));
   if (slowest_read_s_ > 0) set("bmc_read_seconds", std::exchange(slowest_read_s_, 0));
   if (const auto& s = view.stats()) {
     set("bmc_busy_ratio", s->busy_ratio);
@@ -142,7 +143,10 @@ void bmc_source::show_about(board& out) {
 std::string bmc_source::limitation() const {
   const auto& view = link_->view();
   if (!view.identity() || !view.planned()) return {};
-  if (!view.plan().empty()) return unmatched(options_.select, view.sensors());
+  if (!view.plan().empty()) {
+    auto doubted = series_.doubted();
+    return doubted.empty() ? unmatched(options_.select, view.sensors()) : doubted;
+  }
   return view.sensors().empty()
              ? fmt::format("the BMC at {} has no sensors", view.identity()->address)
              : fmt::format(

@@ -95,6 +95,16 @@ finding of_inventory(const heard& h, const ipmi::wanted_sensors& select) {
     return {finding::grade::broken, std::move(what), "no sensor is selected",
             "name sensors in bmc-sensors, or shorten bmc-exclude"};
   }
+  std::string doubted;
+  for (const auto& s : h.view.sensors()) {
+    const auto at = h.read.find(s.key);
+    if (at == h.read.end() || at->second != absence::implausible) continue;
+    doubted += fmt::format("{}{}", doubted.empty() ? "" : ", ", s.name);
+  }
+  if (!doubted.empty()) {
+    return {finding::grade::limited, std::move(what), fmt::format("{}: {}", doubted, no_watts_said),
+            std::string(no_watts_remedy)};
+  }
   std::string silent;
   std::size_t count = 0;
   for (const auto& s : h.view.sensors()) {

@@ -3,6 +3,8 @@
 #include "agent/ipmi/protocol/protocol.hpp"
 #include "agent/sources/power_rules.hpp"
 
+#include <string_view>
+
 namespace binnacle::agent {
 
 /// Why a reading has no value: its own reason, or `implausible` for 0 W of the whole machine (DCMI, a sensor
@@ -13,5 +15,10 @@ inline absence reason_of(const ipmi::sensor& s, const ipmi::reading& r) noexcept
   return r.reason == absence::none && whole && r.value && no_watts(*r.value) ? absence::implausible
                                                                              : r.reason;
 }
+
+/// What a person is told of a sensor that is implausible for this reason.
+inline constexpr std::string_view no_watts_said = "says 0 W although the machine is on";
+inline constexpr std::string_view no_watts_remedy =
+    "look at it with the BMC's own tools, or reset the BMC; its value is absent until it says more";
 
 }  // namespace binnacle::agent

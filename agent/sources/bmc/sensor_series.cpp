@@ -2,6 +2,9 @@
 
 #include "agent/sources/bmc/reading_rules.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <chrono>
 #include <utility>
@@ -72,6 +75,7 @@ void sensor_series::announce(const bmc_snapshot& from, board& out) {
       } else {
         fresh.states = std::move(e.states);
         fresh.statistics = e.statistics;
+        fresh.doubted = e.doubted;
       }
       e = std::move(fresh);
       continue;
@@ -137,7 +141,9 @@ void sensor_series::show(const ipmi::reading& r, instant now, board& out) {
   const auto at = sensors_.find(r.key);
   if (at == sensors_.end()) return;
   auto& e = at->second;
-  if (const auto why = reason_of(e.about, r); why != absence::none) {
+  const auto why = reason_of(e.about, r);
+  e.doubted = why == absence::implausible;
+  if (why != absence::none) {
     const auto all = {e.value, e.role, e.severity};
     for (const auto s : all) out.set_absent(s, why);
     for (const auto& m : e.margins) out.set_absent(m.series, why);
@@ -153,6 +159,14 @@ void sensor_series::show(const ipmi::reading& r, instant now, board& out) {
     show_states(e, r.words, out);
   }
   out.mark_read(e.group, std::min(now, from_ns(r.read_at_ns)));
+}
+
+std::string sensor_series::doubted() const {
+  std::vector<std::string> names;
+  for (const auto& [key, e] : sensors_)
+    if (e.doubted) names.push_back(e.about.name);
+  return names.empty() ? std::string()
+                       : fmt::format("{}: {}; {}", fmt::join(names, ", "), no_watts_said, no_watts_remedy);
 }
 
 void sensor_series::show_value(entry& e, double value, board& out) {

@@ -24,6 +24,8 @@ class sensor_series {
   /// future.
   void show(const ipmi::reading& r, instant now, board& out);
   std::size_t size() const noexcept { return sensors_.size(); }
+  /// Which sensors of the whole machine say 0 W, in one sentence with the remedy; empty for none.
+  std::string doubted() const;
 
  private:
   struct margin {
@@ -46,6 +48,7 @@ class sensor_series {
     std::vector<margin> margins;
     std::map<std::string, board::series_ref> states;  // seen so far
     over statistics;
+    bool doubted = false;  // the last reading was implausible
 
     bool same_series(const entry& other) const {
       return value == other.value && role == other.role && severity == other.severity &&

@@ -1,6 +1,17 @@
 #include "agent/sources/host/best_of.hpp"
 
+#include <algorithm>
+
 namespace binnacle::agent {
+
+unsigned best_of::least_reach(std::span<const contender> all, instant now) {
+  if (!first_asked_) first_asked_ = now;
+  auto least = reach_;
+  if (began_ || now - *first_asked_ >= patience_) return least;
+  for (const auto& c : all)
+    if (c.awaited) least = std::max(least, c.reach);
+  return least;
+}
 
 std::optional<std::size_t> best_of::choose(std::span<const contender> all, instant now) {
   there_since_.resize(all.size());
@@ -12,12 +23,19 @@ std::optional<std::size_t> best_of::choose(std::span<const contender> all, insta
     }
   }
   if (present_ && !all[*present_].value && (now >= kept_until_ || all[*present_].set_aside)) present_.reset();
+  const auto least = least_reach(all, now);
+  waits_ = false;
   // Without a present way the best that is there; else only one that is better, and there to stay.
   for (std::size_t i = 0; i < present_.value_or(all.size()); ++i) {
-    if (!all[i].value || all[i].reach < reach_) continue;
+    if (!all[i].value) continue;
+    if (all[i].reach < least) {
+      waits_ = !began_;
+      continue;
+    }
     if (present_ && now - *there_since_[i] < all[i].stale_after) continue;
     present_ = i;
     reach_ = all[i].reach;
+    began_ = true;
     break;
   }
   if (present_ && all[*present_].value) kept_until_ = all[*present_].read_at + all[*present_].stale_after;

@@ -15,8 +15,16 @@ namespace {
 
 using metrics::member;
 
-/// How much of the machine a way measures.
-enum reach : unsigned { processors, platform, machine };
+/// How much of the machine a way measures. Ways of the same reach are known to measure the same thing. A chip
+/// may show one socket of two, and firmware's zones may lack what a chip shows: those are two things.
+enum reach : unsigned { chips_named, firmware_zones, packages, platform, machine };
+constexpr bool of_processors(reach r) { return r <= packages; }
+
+/// What the numbers of a way are compared with.
+struct comparison {
+  std::string_view with;  // another way's source; empty: the best that tells what the processors draw
+  whole_machine_check::settings how;
+};
 
 /// One way to know a figure: a sum is absent if any part is, a maximum goes on with the parts that have a
 /// value.
@@ -28,9 +36,11 @@ struct way {
   bool named = false;     // only parts with the names that the settings give
   bool counter = false;   // of energy: without a move there is no power
   bool parts_on = false;  // none of the parts may be 0
-  /// How long it may contradict what the processors say.
-  duration may_contradict_for{};
-  bool may_hang = false;
+  /// A family of its source that is announced and not read as long as that source looks for the parts.
+  std::string_view looked_for = {};
+  std::span<const comparison> compared = {};
+
+  bool judged() const { return parts_on || !compared.empty(); }
 };
 
 struct composite {
@@ -50,15 +60,32 @@ constexpr member inlet[] = {{"bmc_inlet_temperature_celsius"}};
 constexpr member chips[] = {{"os_hwmon_temperature_celsius"}};
 constexpr member zones[] = {{"os_thermal_zone_temperature_celsius"}};
 
-// A BMC says the mean of up to a minute of its own; psys is a counter beside those of the packages.
+// A BMC says the mean of up to a minute of its own; psys is a counter beside those of the packages. DCMI may
+// be measured behind the supplies, which lose a tenth and more, and a supply's sensor has coarse steps.
 using std::chrono::seconds;
+constexpr whole_machine_check::settings slowly{.below_for = seconds(60), .may_hang = false};
+constexpr whole_machine_check::settings slowly_or_hanging{.below_for = seconds(60)};
+constexpr whole_machine_check::settings same_thing{.below_for = seconds(60),
+                                                   .may_hang = false,
+                                                   .lower = disbelief::below_other,
+                                                   .tolerance = 0.20,
+                                                   .tolerance_watts = 20};
+constexpr comparison of_dcmi[] = {{"", slowly_or_hanging}, {"psys", slowly}, {"bmc", same_thing}};
+constexpr comparison of_supplies[] = {{"", slowly_or_hanging}, {"psys", slowly}, {"dcmi", same_thing}};
+constexpr comparison of_psys[] = {{"", {.below_for = seconds(10), .may_hang = false}}};
+constexpr comparison of_chips[] = {{"rapl", slowly}};
 constexpr way power_ways[] = {
-    {.source = "dcmi", .parts = dcmi, .may_contradict_for = seconds(60), .may_hang = true},
-    {.source = "bmc", .parts = bmc_power, .may_contradict_for = seconds(60), .may_hang = true},
-    {.source = "psys", .parts = psys, .of = platform, .counter = true, .may_contradict_for = seconds(10)},
-    {.source = "rapl", .parts = rapl, .of = processors, .counter = true},
-    {.source = "arm-scmi", .parts = scmi, .of = processors, .parts_on = true},
-    {.source = "hwmon", .parts = chip_power, .of = processors, .named = true, .parts_on = true}};
+    {.source = "dcmi", .parts = dcmi, .compared = of_dcmi},
+    {.source = "bmc", .parts = bmc_power, .looked_for = "bmc_sensors", .compared = of_supplies},
+    {.source = "psys", .parts = psys, .of = platform, .counter = true, .compared = of_psys},
+    {.source = "rapl", .parts = rapl, .of = packages, .counter = true},
+    {.source = "arm-scmi", .parts = scmi, .of = firmware_zones, .parts_on = true},
+    {.source = "hwmon",
+     .parts = chip_power,
+     .of = chips_named,
+     .named = true,
+     .parts_on = true,
+     .compared = of_chips}};
 constexpr way inlet_ways[] = {{.source = "bmc", .parts = inlet, .sum = false},
                               {.source = "hwmon", .parts = chips, .sum = false, .named = true},
                               {.source = "thermal_zone", .parts = zones, .sum = false, .named = true}};
@@ -107,6 +134,12 @@ bool is_doubted(absence why) {
   return why == no_data || why == never_moved || why == stands_still || why == implausible;
 }
 
+// Whether a first value may come soon, after this reason for having none.
+bool may_still_come(absence why) {
+  using enum absence;
+  return why == not_read_yet || why == timeout || why == no_data || why == gap || why == reset;
+}
+
 contender look(const way& w, std::span<const board::series_ref> parts, const board& from, instant now) {
   contender c;
   c.reach = w.of;
@@ -135,6 +168,7 @@ contender look(const way& w, std::span<const board::series_ref> parts, const boa
     c.stale_after = std::min(c.stale_after, stale_after);
   }
   if (any_absent && w.sum) c.value.reset();
+  c.awaited = !c.value && may_still_come(c.why);
   return c;
 }
 
@@ -142,6 +176,7 @@ std::string_view to_string(disbelief why) {
   switch (why) {
     case disbelief::zero: return "zero";
     case disbelief::below_parts: return "below_parts";
+    case disbelief::below_other: return "below_other";
     case disbelief::stands_still: return "stands_still";
     case disbelief::none: break;
   }
@@ -152,9 +187,24 @@ std::string_view to_string(disbelief why) {
 std::optional<std::size_t> witness_of(std::span<const way> ways,
                                       const std::vector<std::vector<board::series_ref>>& parts) {
   for (std::size_t w = 0; w < ways.size(); ++w) {
-    if (ways[w].of == processors && !parts[w].empty()) return w;
+    if (of_processors(ways[w].of) && !parts[w].empty()) return w;
   }
   return std::nullopt;
+}
+
+std::optional<std::size_t> way_named(std::span<const way> ways, std::string_view source) {
+  const auto at = std::ranges::find(ways, source, &way::source);
+  return at == ways.end() ? std::nullopt : std::optional<std::size_t>(at - ways.begin());
+}
+
+std::vector<whole_machine_check> checks_of(const way& w) {
+  std::vector<whole_machine_check> checks;
+  for (const auto& c : w.compared) checks.emplace_back(c.how);
+  return checks;
+}
+
+std::string_view words_of(std::string_view witness) {
+  return witness == "rapl" ? "packages and memory" : witness == "psys" ? "platform (psys)" : "processors";
 }
 
 std::string sentence(std::string_view way, const whole_machine_check& check, std::string_view witness) {
@@ -166,11 +216,17 @@ std::string sentence(std::string_view way, const whole_machine_check& check, std
           "the BMC",
           way, goes_without);
     case disbelief::below_parts:
-      return fmt::format("{} said {:.1f} W, less than the {:.1f} W of the {} that are part of it: {}; {}",
-                         way, check.watts(), check.parts_watts(),
-                         witness == "rapl" ? "packages and memory" : "processors", goes_without,
-                         way == "psys" ? "newer firmware may measure it correctly"
-                                       : "a supply may be missing in the sum, or the BMC needs a reset");
+      return fmt::format("{} said {:.1f} W, less than the {:.1f} W of the {}, a part of it: {}; {}", way,
+                         check.watts(), check.other_watts(), words_of(witness), goes_without,
+                         way == "psys"    ? "newer firmware may measure it correctly"
+                         : way == "hwmon" ? "a sensor may be missing in power-sensors"
+                                          : "a supply may be missing in the sum, or the BMC needs a reset");
+    case disbelief::below_other:
+      return fmt::format(
+          "{} said {:.1f} W, less than the {:.1f} W of {}, which measures the same machine: {}; a supply may "
+          "be missing in the sum, or the BMC needs a reset; supplies that feed other machines, too, are left "
+          "out by bmc-roles (PATTERN=none)",
+          way, check.watts(), check.other_watts(), witness, goes_without);
     case disbelief::stands_still:
       return fmt::format(
           "{} has said exactly {:.1f} W for more than two minutes in which {} moved: {}; reset the BMC", way,
@@ -187,9 +243,9 @@ host_source::host_source(host_options options, clocks time)
   for (std::size_t i = 0; i < composites.size(); ++i) {
     figure f;
     f.which = i;
-    for (const auto& w : composites[i].ways)
-      f.checks.emplace_back(
-          whole_machine_check::settings{.below_for = w.may_contradict_for, .may_hang = w.may_hang});
+    for (const auto& w : composites[i].ways) f.checks.push_back(checks_of(w));
+    f.set_aside_for.resize(f.checks.size(), disbelief::none);
+    f.choice = best_of(options_.wait);
     figures_.push_back(std::move(f));
   }
 }
@@ -225,11 +281,13 @@ void host_source::find_parts(figure& f, const board& from) const {
   const auto ways = composites[f.which].ways;
   const auto& names = ways.data() == power_ways ? options_.powers : options_.inlets;
   f.parts.assign(ways.size(), {});
+  f.looked_for.assign(ways.size(), board::no_series);
   for (std::size_t w = 0; w < ways.size(); ++w) {
     bool found_first = false;
     for (board::series_ref s = 0; s < from.series().size(); ++s) {
       const auto& e = from.series()[s];
       if (e.removed) continue;
+      if (e.info.family == ways[w].looked_for) f.looked_for[w] = s;
       for (const auto& m : ways[w].parts) {
         if (!is(e.info, m) || (ways[w].named && !is_named(e.info, names))) continue;
         f.parts[w].push_back(s);
@@ -252,60 +310,91 @@ void host_source::show(figure& f, std::size_t way, duration stale_after, board& 
   f.stale_after = stale_after;
 }
 
-// A way that contradicts the parts of the machine is withheld from policies, too. A way that only stands
-// still stays visible to them, unless the setting `frozen` says otherwise.
+// What a way says when another is compared with it.
+whole_machine_check::witness host_source::testimony(const figure& f, std::size_t way, const contender& c,
+                                                    const board& from, instant now) const {
+  whole_machine_check::witness w;
+  for (const auto ref : f.parts[way]) {
+    const auto value = measured(from, ref);
+    if (value && !is_late(from, ref, now)) w.at_least += to_double(*value);
+  }
+  if (c.value) w.all = to_double(*c.value);
+  w.is_void = f.set_aside_for[way] != disbelief::none;
+  return w;
+}
+
+// A number that cannot be true is withheld from policies, too. A way that only stands still stays visible to
+// them, unless the setting `frozen` says otherwise. What measures less is judged first, since what is not
+// believed contradicts nothing.
 void host_source::set_aside(figure& f, std::vector<contender>& all, instant now, board& out) {
   const auto ways = composites[f.which].ways;
-  whole_machine_check::witness parts;
-  const auto witness = witness_of(ways, f.parts);
-  if (witness) {
-    for (const auto ref : f.parts[*witness]) {
-      const auto value = measured(out, ref);
-      if (value && !is_late(out, ref, now)) parts.at_least += to_double(*value);
+  for (auto w = all.size(); w-- > 0;) {
+    if (!ways[w].judged()) continue;
+    auto& why = f.set_aside_for[w];
+    if (f.parts[w].empty()) {
+      f.checks[w] = checks_of(ways[w]);
+      why = disbelief::none;
+    } else if (const auto zeros = zeros_of(f, w, out); !zeros.empty()) {
+      why = disbelief::zero;
+      all[w].why = absence::implausible;
+      for (const auto ref : f.parts[w])
+        out.withhold(ref, absence::implausible, std::ranges::find(zeros, ref) != zeros.end());
+      doubt(fmt::format(
+          "{} says 0 W although the processors are on: host_power_watts does not use it; reload its driver, "
+          "or look for newer firmware",
+          ways[w].source));
+    } else {
+      why = compare(f, w, all, now, out);
     }
-    if (all[*witness].value) parts.all = to_double(*all[*witness].value);
-  }
-  for (std::size_t w = 0; w < all.size(); ++w) {
-    if (ways[w].may_contradict_for == duration::zero() || f.parts[w].empty()) continue;
-    auto& check = f.checks[w];
-    auto& c = all[w];
-    std::optional<whole_machine_check::figure> whole;
-    if (c.value) whole = {to_double(*c.value), c.read_at};
-    const auto why = check.look(whole, parts, now);
-    const bool impossible = why == disbelief::zero || why == disbelief::below_parts;
-    for (const auto ref : f.parts[w]) out.withhold(ref, absence::implausible, impossible);
     show_set_aside(ways[w].source, why, out);
     if (why == disbelief::none) continue;
+    auto& c = all[w];
     c.set_aside = true;
-    if (c.value) c.why = impossible ? absence::implausible : absence::frozen;
+    c.awaited = false;
+    if (c.value) c.why = why == disbelief::stands_still ? absence::frozen : absence::implausible;
     c.value.reset();
-    doubt(sentence(ways[w].source, check, witness ? ways[*witness].source : "rapl"));
   }
 }
 
 // What is told by a chip or by firmware in watts may be 0 of a card that sleeps, not of the processors that
 // we run on.
-void host_source::set_zeros_aside(const figure& f, std::vector<contender>& all, board& out) {
-  const auto ways = composites[f.which].ways;
-  for (std::size_t w = 0; w < all.size(); ++w) {
-    if (!ways[w].parts_on || f.parts[w].empty()) continue;
-    bool any = false;
-    for (const auto ref : f.parts[w]) {
-      const auto value = measured(out, ref);
-      const bool zero = value && no_watts(to_double(*value));
-      out.withhold(ref, absence::implausible, zero);
-      any = any || zero;
-    }
-    show_set_aside(ways[w].source, any ? disbelief::zero : disbelief::none, out);
-    if (!any) continue;
-    all[w].set_aside = true;
-    all[w].why = absence::implausible;
-    all[w].value.reset();
-    doubt(
-        fmt::format("{} says 0 W although the processors are on: host_power_watts does not use it; reload "
-                    "its driver, or look for newer firmware",
-                    ways[w].source));
+std::vector<board::series_ref> host_source::zeros_of(const figure& f, std::size_t way,
+                                                     const board& from) const {
+  std::vector<board::series_ref> zeros;
+  if (!composites[f.which].ways[way].parts_on) return zeros;
+  for (const auto ref : f.parts[way]) {
+    const auto value = measured(from, ref);
+    if (value && no_watts(to_double(*value))) zeros.push_back(ref);
   }
+  return zeros;
+}
+
+disbelief host_source::compare(figure& f, std::size_t way, const std::vector<contender>& all, instant now,
+                               board& out) {
+  const auto ways = composites[f.which].ways;
+  const auto& mine = ways[way];
+  std::optional<whole_machine_check::figure> whole;
+  if (all[way].value) {
+    whole = {to_double(*all[way].value), all[way].read_at};
+  } else if (!mine.counter && std::ranges::any_of(f.parts[way], [&](board::series_ref ref) {
+               return out.series()[ref].reason == absence::implausible && !measured(out, ref);
+             })) {
+    whole = {0, now};  // its own source knows already that 0 W are nothing
+  }
+  auto why = disbelief::none;
+  for (std::size_t i = 0; i < mine.compared.size(); ++i) {
+    const auto with =
+        mine.compared[i].with.empty() ? witness_of(ways, f.parts) : way_named(ways, mine.compared[i].with);
+    auto& check = f.checks[way][i];
+    const auto found = check.look(
+        whole, with ? testimony(f, *with, all[*with], out, now) : whole_machine_check::witness{}, now);
+    if (why != disbelief::none || found == disbelief::none) continue;
+    why = found;
+    doubt(sentence(mine.source, check, with ? ways[*with].source : "rapl"));
+  }
+  const bool impossible = why != disbelief::none && why != disbelief::stands_still;
+  for (const auto ref : f.parts[way]) out.withhold(ref, absence::implausible, impossible);
+  return why;
 }
 
 void host_source::doubt(std::string sentence) {
@@ -334,11 +423,18 @@ void host_source::update(figure& f, instant now, board& out) {
   std::vector<contender> all(what.ways.size());
   std::optional<std::size_t> first_there;  // announced by its source, with a value or without
   for (std::size_t w = 0; w < all.size(); ++w) {
-    if (f.parts[w].empty()) continue;
-    all[w] = look(what.ways[w], f.parts[w], out, now);
+    if (!f.parts[w].empty()) {
+      all[w] = look(what.ways[w], f.parts[w], out, now);
+    } else if (const auto ref = f.looked_for[w];
+               ref != board::no_series && out.series()[ref].reason == absence::not_read_yet) {
+      all[w].why = absence::not_read_yet;
+      all[w].awaited = true;
+      all[w].reach = what.ways[w].of;
+    } else {
+      continue;
+    }
     if (!first_there) first_there = w;
   }
-  set_zeros_aside(f, all, out);
   set_aside(f, all, now, out);
   const auto best = f.choice.choose(all, now);
   if (best && all[*best].value) {
@@ -348,19 +444,30 @@ void host_source::update(figure& f, instant now, board& out) {
     if (!value) return out.set_absent(f.series, absence::out_of_range);
     out.set(f.series, value->mantissa);
     if (out.groups()[f.group].read_at != c.read_at) out.mark_read(f.group, c.read_at);
+    const auto more =
+        std::ranges::find_if(all, [&c](const contender& o) { return o.awaited && o.reach > c.reach; });
+    if (more != all.end()) {
+      const auto awaited = what.ways[static_cast<std::size_t>(more - all.begin())].source;
+      doubt(fmt::format(
+          "{} gave no value within {} of the start (power-wait), so {} is that of {}, which measures less of "
+          "the machine: mend {}",
+          awaited, human(options_.wait), what.family, what.ways[*best].source, awaited));
+    }
   } else if (!best && first_there) {
     // The node has sources for the figure, but no value now. The source that gave the last value stays shown.
-    if (!f.announced) show(f, *first_there, metrics::stale_after(options_.period), out);
-    const auto last = f.announced.value_or(*first_there);
+    if (!f.announced || !f.choice.began()) show(f, *first_there, metrics::stale_after(options_.period), out);
+    const auto last = *f.announced;
     out.set_absent(f.series, all[last].why);
     const auto less = std::ranges::find_if(all, [](const contender& c) { return c.value.has_value(); });
-    if (less != all.end())
-      doubt(fmt::format(
-          "{} has no value because {}, its best source, has none. {} measures less of the machine, so this "
-          "node would wrongly look like the one with the lowest watts: mend {}, or restart the agent to use "
-          "{}",
-          what.family, what.ways[last].source, what.ways[static_cast<std::size_t>(less - all.begin())].source,
-          what.ways[last].source, what.ways[static_cast<std::size_t>(less - all.begin())].source));
+    if (less != all.end() && !f.choice.waits()) {
+      const auto other = what.ways[static_cast<std::size_t>(less - all.begin())].source;
+      doubt(
+          fmt::format("{} has no value because {}, its best source, has none. {} may measure less of the "
+                      "machine, so this "
+                      "node would wrongly look like the one with the lowest watts: mend {}, or restart the "
+                      "agent to use {}",
+                      what.family, what.ways[last].source, other, what.ways[last].source, other));
+    }
   } else if (!best && f.announced) {
     out.remove_group(f.group);
     f.announced.reset();

@@ -32,6 +32,9 @@ struct host_options {
   std::vector<std::string> inlets = usual_inlets;
   /// Which sensors of hwmon make host_power_watts together where neither BMC nor RAPL tells; as above.
   std::vector<std::string> powers = usual_powers;
+  /// How long no source counts after the start while one that measures more may be there and has not been
+  /// read. A helper starts and reads a BMC in seconds, and a BMC that is being reset is back within a minute.
+  duration wait = std::chrono::seconds(60);
   /// Where the machine says what it is, for host_hardware_info.
   std::string proc_root = "/proc";
   std::string sys_root = "/sys";
@@ -43,8 +46,9 @@ struct host_options {
 /// zone, if its name says inlet. The label `source` says which. They are made of what the other sources have
 /// put on the board, so this one is read after them; a value is as old as the oldest of its parts, and goes
 /// with them. Each source of a figure is a way. A way that contradicts the machine's parts
-/// (whole_machine_check) is set aside: its series are withheld, and it is looked at again and again.
-/// Meanwhile the next way counts, unless it measures less of the machine than the way that counted before.
+/// or another way (whole_machine_check) is set aside: its series are withheld, and it is looked at again and
+/// again. Meanwhile the next way counts, unless it measures less of the machine than the way that counted
+/// before.
 class host_source final : public source {
  public:
   explicit host_source(host_options options, clocks time = {});
@@ -64,9 +68,11 @@ class host_source final : public source {
  private:
   /// One composite on the board.
   struct figure {
-    std::size_t which;                                  // in the table of host.cpp
-    std::vector<std::vector<board::series_ref>> parts;  // by way
-    std::vector<whole_machine_check> checks;            // by way
+    std::size_t which;                                     // in the table of host.cpp
+    std::vector<std::vector<board::series_ref>> parts;     // by way
+    std::vector<board::series_ref> looked_for;             // by way: not read as long as its parts are sought
+    std::vector<std::vector<whole_machine_check>> checks;  // by way: one for each that it is compared with
+    std::vector<disbelief> set_aside_for;                  // by way
     best_of choice;
     std::optional<std::size_t> announced;  // the way whose series is on the board
     duration stale_after{};                // of that series' group
@@ -77,7 +83,10 @@ class host_source final : public source {
   void find_parts(figure& f, const board& from) const;
   void show(figure& f, std::size_t way, duration stale_after, board& out) const;
   void set_aside(figure& f, std::vector<contender>& all, instant now, board& out);
-  void set_zeros_aside(const figure& f, std::vector<contender>& all, board& out);
+  std::vector<board::series_ref> zeros_of(const figure& f, std::size_t way, const board& from) const;
+  whole_machine_check::witness testimony(const figure& f, std::size_t way, const contender& c,
+                                         const board& from, instant now) const;
+  disbelief compare(figure& f, std::size_t way, const std::vector<contender>& all, instant now, board& out);
   void doubt(std::string sentence);
   void show_set_aside(std::string_view way, disbelief why, board& out);
   void update(figure& f, instant now, board& out);

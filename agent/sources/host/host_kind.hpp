@@ -18,6 +18,7 @@ class host_kind final : public source_kind {
  private:
   std::vector<std::string> inlets_ = host_options{}.inlets;
   std::vector<std::string> powers_ = host_options{}.powers;
+  duration wait_ = host_options{}.wait;
 };
 
 }  // namespace binnacle::agent

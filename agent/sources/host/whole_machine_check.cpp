@@ -6,17 +6,18 @@
 
 namespace binnacle::agent {
 
-disbelief whole_machine_check::look(const std::optional<figure>& whole, const witness& parts, instant now) {
+disbelief whole_machine_check::look(const std::optional<figure>& whole, const witness& other, instant now) {
   if (!whole) {
     otherwise_since_.reset();
     return for_;
   }
-  if (settings_.may_hang) watch_for_standing(*whole, parts, now);
-  const auto found = compare(*whole, parts, now);
-  // Without RAPL nobody can say that it fits again.
-  const bool unknown = found == disbelief::none && for_ == disbelief::below_parts && parts.at_least <= 0;
+  if (settings_.may_hang) watch_for_standing(*whole, other, now);
+  const auto found = compare(*whole, other, now);
+  // Without the other one nobody can say that it fits again.
+  const bool unknown =
+      found == disbelief::none && for_ == settings_.lower && other.at_least <= 0 && !other.is_void;
   if (found == for_ || unknown) {
-    proven_ = proven_ || parts.at_least > 0;
+    proven_ = proven_ || other.at_least > 0;
     otherwise_since_.reset();
     return for_;
   }
@@ -24,7 +25,7 @@ disbelief whole_machine_check::look(const std::optional<figure>& whole, const wi
   duration patience{};
   if (found == disbelief::none) {
     patience = settings_.back_after;
-  } else if (proven_ && for_ == disbelief::none && found == disbelief::below_parts) {
+  } else if (proven_ && for_ == disbelief::none && found == settings_.lower) {
     patience = settings_.below_for;
   }
   if (now - *otherwise_since_ < patience) return for_;
@@ -32,14 +33,14 @@ disbelief whole_machine_check::look(const std::optional<figure>& whole, const wi
   for_ = found;
   otherwise_since_.reset();
   watts_ = whole->watts;
-  parts_watts_ = parts.at_least;
+  other_watts_ = other.at_least;
   return for_;
 }
 
-disbelief whole_machine_check::compare(const figure& whole, const witness& parts, instant now) {
+disbelief whole_machine_check::compare(const figure& whole, const witness& other, instant now) {
   if (no_watts(whole.watts)) return disbelief::zero;
-  if (whole.watts < parts.at_least * (1 - settings_.tolerance) - settings_.tolerance_watts)
-    return disbelief::below_parts;
+  if (!other.is_void && whole.watts < other.at_least * (1 - settings_.tolerance) - settings_.tolerance_watts)
+    return settings_.lower;
   const bool hangs = stood_at_ && now - stood_since_ >= settings_.still_for &&
                      reads_ >= settings_.still_reads && moved_at_ &&
                      now - *moved_at_ >= settings_.moved_before;
@@ -58,14 +59,14 @@ void whole_machine_check::begin_standing(const figure& whole, instant now) {
   moved_at_.reset();
 }
 
-void whole_machine_check::watch_for_standing(const figure& whole, const witness& parts, instant now) {
+void whole_machine_check::watch_for_standing(const figure& whole, const witness& other, instant now) {
   if (stood_at_ != whole.watts) return begin_standing(whole, now);
   if (whole.read_at != last_read_) {
     last_read_ = whole.read_at;
     ++reads_;
   }
-  if (parts.all) {
-    bucket_sum_ += *parts.all;
+  if (other.all) {
+    bucket_sum_ += *other.all;
     ++bucket_count_;
   }
   if (now - bucket_since_ < settings_.bucket) return;
@@ -74,7 +75,8 @@ void whole_machine_check::watch_for_standing(const figure& whole, const witness&
     least_mean_ = std::min(least_mean_.value_or(mean), mean);
     most_mean_ = std::max(most_mean_.value_or(mean), mean);
     const bool moved =
-        *most_mean_ - *least_mean_ >= std::max(settings_.moved_watts, settings_.moved_share * *most_mean_);
+        *most_mean_ - *least_mean_ >= std::max({settings_.moved_watts, settings_.moved_share * *most_mean_,
+                                                settings_.moved_share_of_whole * whole.watts});
     if (moved && !moved_at_) moved_at_ = now;
   }
   bucket_since_ = now;

@@ -115,6 +115,27 @@ TEST_CASE("a BMC of which nothing is selected says so") {
   CHECK(s.source->limitation().find("bmc-sensors") != std::string::npos);
 }
 
+TEST_CASE("0 W of DCMI are told in the source's status and by --probe, with what mends it") {
+  sourced s("cat begin; read select; cat plan; read more; exec sleep 1000");
+  s.folder.write(
+      "begin", lines({ipmi::hello{.version = "test", .quiet_ms = 1000}, ipmi::status{false, "not asked yet"},
+                      ipmi::bmc{.address = "/dev/ipmi0", .manufacturer = "Maker", .firmware = "1.2"},
+                      sensor_of("dcmi.power", "DCMI Power", ipmi::sensor_kind::power, "watts"),
+                      ipmi::inventory_end{1}, ipmi::status{true}}));
+  s.folder.write("plan", lines({ipmi::plan{{{"dcmi.power", 1000}}}, reading_of("dcmi.power", 0, 1)}));
+  const auto found = s.source->probe();
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].how == finding::grade::limited);
+  CHECK(found[0].why == "DCMI Power: says 0 W although the machine is on");
+  CHECK(found[0].remedy.find("reset the BMC") != std::string::npos);
+  CHECK(found[0].remedy.find("bmc-exclude") == std::string::npos);
+  REQUIRE(s.source->discover(s.out).has_value());
+  CHECK(shown(s.out, "bmc_sensors") == "not_read_yet");  // host_power_watts waits for it
+  REQUIRE(s.until([&] { return s.source->read(s.out).has_value() && !s.source->limitation().empty(); }));
+  CHECK(s.source->limitation().find("DCMI Power: says 0 W") != std::string::npos);
+  CHECK(shown(s.out, "bmc_dcmi_power_watts") == "implausible");
+}
+
 TEST_CASE("without a device no helper is started, and the remedy names the missing module") {
   support::temp_folder sys;
   bmc_options o;
@@ -144,6 +165,7 @@ TEST_CASE("without a device no helper is started, and the remedy names the missi
   const auto found = source.discover(out);
   REQUIRE_FALSE(found.has_value());
   CHECK(found.error().message.find(remedy) != std::string::npos);
+  CHECK(shown(out, "bmc_sensors") == "no such series");  // so host_power_watts waits for nothing
   CHECK(source.probe()[0].how == finding::grade::absent);
 }
 

@@ -88,6 +88,38 @@ TEST_CASE("a way that measures less never replaces one that counted, and one tha
   CHECK(step(false, true, true) == 1u);
 }
 
+TEST_CASE("a way that measures less waits for one that is awaited, for so long and only at the start") {
+  best_of choice(60s);
+  instant now{1h};
+  const auto step = [&](bool wall, bool awaited, bool cpu) {
+    now += 1s;
+    std::array<contender, 2> all;
+    if (wall) all[0].value = decimal{300, 0};
+    all[0].read_at = now;
+    all[0].stale_after = 10s;
+    all[0].awaited = awaited;
+    all[0].reach = 1;
+    if (cpu) all[1] = {.value = decimal{180, 0}, .read_at = now, .stale_after = 10s};
+    return choice.choose(all, now);
+  };
+  CHECK_FALSE(step(false, true, true).has_value());
+  CHECK(choice.waits());
+  SUBCASE("it comes") {
+    CHECK(step(true, false, true) == 0u);
+    CHECK_FALSE(choice.waits());
+  }
+  SUBCASE("it is no longer awaited") { CHECK(step(false, false, true) == 1u); }
+  SUBCASE("it does not come") {
+    for (int i = 0; i < 59; ++i) CHECK_FALSE(step(false, true, true).has_value());
+    CHECK(step(false, true, true) == 1u);
+    CHECK(choice.began());
+  }
+  SUBCASE("it is awaited when another counts already") {
+    CHECK(step(false, false, true) == 1u);
+    CHECK(step(false, true, true) == 1u);
+  }
+}
+
 TEST_CASE("when the last way has no value any more there is none") {
   bench b;
   CHECK(b.step(true, false) == 0u);

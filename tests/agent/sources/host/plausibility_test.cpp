@@ -136,8 +136,9 @@ TEST_CASE("never moved: a dead psys is no watts at any moment, has its reason af
     m.pass(1s);
     CHECK(m.psys() == (second < 10 ? "not_read_yet" : "never_moved"));
     CHECK(shown(m.out, "rapl_energy_joules_total", {{"zone", "psys"}}) == m.psys());
-    CHECK(m.node("psys") == "no such series");
-    CHECK(m.node("rapl") == "224.0");
+    // Until it is known to be dead, RAPL's lower watts wait for it.
+    CHECK(m.node("psys") == (second < 10 ? "not_read_yet" : "no such series"));
+    CHECK(m.node("rapl") == (second < 10 ? "no such series" : "224.0"));
   }
   CHECK(holds(m.rapl.limitation(), "psys has never moved since it was first seen"));
   CHECK(holds(m.rapl.limitation(), "virtual machine"));
@@ -293,6 +294,35 @@ TEST_CASE("zero: a psys that moves so little that it shows 0 W is implausible") 
   CHECK(holds(m.rapl.limitation(), "says 0 W although it is on"));
 }
 
+TEST_CASE("zero: DCMI and a sensor of the whole system that say 0 W are set aside at once") {
+  desk d;
+  const char* way = "dcmi";
+  SUBCASE("DCMI") { d.has_dcmi(); }
+  SUBCASE("the system's sensor") {
+    d.dcmi = d.out.add_series(d.bmc, "bmc_power_watts", {{"sensor", "System Power"}, {"scope", "node"}});
+    way = "bmc";
+  }
+  d.parts(100);
+  d.out.set(d.dcmi, 240.0);
+  d.pass(6);
+  CHECK(d.node(way) == "240.0");
+  d.out.set_absent(d.dcmi, absence::implausible);  // as reason_of() has it of 0 W
+  d.pass(1);
+  CHECK(d.node(way) == "implausible");
+  CHECK(d.node("rapl") == "no such series");
+  CHECK(d.set_aside(way, "zero") == "1");
+  CHECK(holds(d.host.limitation(), std::string(way) + " says 0 W although the machine is on"));
+  d.out.set_absent(d.dcmi, absence::timeout);
+  d.pass(1);
+  CHECK(d.node(way) == "timeout");
+  for (int i = 0; i < 31; ++i) {
+    d.out.set(d.dcmi, 250.0);
+    d.pass(1);
+  }
+  CHECK(d.node(way) == "250.0");
+  CHECK(d.set_aside(way, "zero") == "0");
+}
+
 TEST_CASE("zero: supplies that all say 0 W are set aside, one of two may") {
   desk d;
   d.has_supplies();
@@ -412,6 +442,156 @@ TEST_CASE("below RAPL: supplies and DCMI are set aside after a minute, since a B
   d.pass(60);
   CHECK(d.node(way) == "420.0");
   CHECK(d.set_aside(way, "below_parts") == "0");
+}
+
+// DCMI 150 beside psys 300 was believed: only the packages' 120 W were asked.
+TEST_CASE("below psys: supplies and DCMI are set aside, since the platform is a part of the machine") {
+  desk d;
+  const char* way = "dcmi";
+  d.has_psys();
+  SUBCASE("DCMI") { d.has_dcmi(); }
+  SUBCASE("the sum of the supplies") {
+    d.has_supplies();
+    way = "bmc";
+  }
+  const auto say = [&](double watts) {
+    if (d.dcmi != board::no_series) return d.out.set(d.dcmi, watts);
+    for (const auto s : d.supply) d.out.set(s, watts / 2);
+  };
+  d.parts(110);
+  d.out.set(d.psys, 300.0);
+  say(150);
+  d.pass(1);
+  CHECK(d.node("psys") == "300.0");
+  CHECK(d.set_aside(way, "below_parts") == "1");
+  CHECK(holds(d.host.limitation(), "less than the 300.0 W of the platform (psys)"));
+  d.out.set_absent(d.psys, absence::stands_still);  // without psys nobody can say that it fits
+  d.pass(60);
+  CHECK(d.node("psys") == "stands_still");
+  CHECK(d.set_aside(way, "below_parts") == "1");
+  d.out.set(d.psys, 20.0);  // one that is not believed itself says nothing
+  d.pass(11);
+  CHECK(d.set_aside("psys", "below_parts") == "1");
+  d.pass(50);
+  CHECK(d.node(way) == "150.0");
+  CHECK(d.set_aside(way, "below_parts") == "0");
+}
+
+TEST_CASE("DCMI and the supplies contradict each other: the lower one is set aside") {
+  desk d;
+  d.has_dcmi();
+  d.has_supplies();
+  const auto say = [&](double by_dcmi, double by_supplies) {
+    d.out.set(d.dcmi, by_dcmi);
+    for (const auto s : d.supply) d.out.set(s, by_supplies / 2);
+  };
+  d.parts(60);
+  say(300, 310);
+  d.pass(10);
+  CHECK(d.node("dcmi") == "300.0");
+  SUBCASE("DCMI") {
+    say(150, 310);
+    d.pass(59);
+    CHECK(d.node("dcmi") == "150.0");
+    d.pass(2);
+    CHECK(d.node("bmc") == "310.0");
+    CHECK(d.set_aside("dcmi", "below_other") == "1");
+    CHECK(holds(d.host.limitation(), "dcmi said 150.0 W, less than the 310.0 W of bmc"));
+    CHECK(holds(d.host.limitation(), "bmc-roles"));
+    SUBCASE("the supplies fall silent: nobody can say that it fits") {
+      for (const auto s : d.supply) d.out.set_absent(s, absence::no_data);
+      d.pass(60);
+      CHECK(d.node("bmc") == "no_data");
+    }
+    SUBCASE("the supplies are found to be hanging: they contradict nothing") {
+      d.parts(120);
+      d.pass(240);
+      CHECK(d.set_aside("bmc", "stands_still") == "1");
+      CHECK(d.set_aside("dcmi", "below_other") == "0");
+    }
+  }
+  SUBCASE("the supplies") {
+    say(300, 150);  // the sum lacks one
+    d.pass(61);
+    CHECK(d.node("dcmi") == "300.0");
+    CHECK(d.set_aside("bmc", "below_other") == "1");
+    say(300, 290);
+    d.pass(31);
+    CHECK(d.set_aside("bmc", "below_other") == "0");
+  }
+  SUBCASE("not for what supplies lose, nor for the steps of their sensors") {
+    say(300, 370);
+    d.pass(100);
+    CHECK(d.node("dcmi") == "300.0");
+    CHECK(d.host.limitation().empty());
+  }
+}
+
+TEST_CASE("hwmon below RAPL: the sensors that power-sensors names lack something") {
+  desk d;
+  const auto chips = d.out.add_group("os", "chip", 10s, 30s);
+  const auto sensor = d.out.add_series(chips, "os_hwmon_power_watts",
+                                       {{"chip", "ina3221-i2c-1-40"}, {"sensor", "CPU power"}});
+  host_source told(host_options{.period = 1s, .powers = {"CPU power"}}, d.clock.source());
+  d.parts(150);
+  const auto pass = [&](int seconds) {
+    for (int i = 0; i < seconds; ++i) {
+      d.clock.now += 1s;
+      for (const auto g : {d.rapl, chips}) d.out.mark_read(g, d.clock.now);
+      REQUIRE(told.read(d.out));
+    }
+  };
+  d.out.set(sensor, 90.0);
+  pass(1);
+  CHECK(d.node("rapl") == "160.0");
+  CHECK(d.set_aside("hwmon", "below_parts") == "1");
+  CHECK(d.out.series()[sensor].reason == absence::implausible);
+  CHECK(holds(told.limitation(), "a sensor may be missing in power-sensors"));
+  d.out.set(sensor, 170.0);
+  pass(31);
+  CHECK(d.set_aside("hwmon", "below_parts") == "0");
+  CHECK(d.out.series()[sensor].reason == absence::none);
+}
+
+TEST_CASE("a source that is set aside and then goes away is no longer set aside") {
+  desk d;
+  d.has_dcmi();
+  d.parts(150);
+  d.out.set(d.dcmi, 12.0);
+  d.pass(1);
+  CHECK(d.set_aside("dcmi", "below_parts") == "1");
+  d.out.remove_group(d.bmc);
+  d.pass(1);
+  CHECK(d.set_aside("dcmi", "below_parts") == "0");
+  CHECK(d.host.limitation().empty());
+}
+
+// RAPL had to move by 40 W, which a node of 20 to 55 W never does.
+TEST_CASE("stands still while RAPL moves: also on a small machine, and not for a few watts of a large one") {
+  desk d;
+  d.has_dcmi();
+  const auto moves = [&](double from, double to) {
+    d.parts(from, 0.1);
+    d.pass(60);
+    d.parts(to, 0.1);
+    d.pass(105);
+  };
+  SUBCASE("a node of 45 W") {
+    d.out.set(d.dcmi, 45.0);
+    moves(9, 24);
+    CHECK(d.node("dcmi") == "frozen");
+    CHECK(d.set_aside("dcmi", "stands_still") == "1");
+  }
+  SUBCASE("the same node, a little busier: a BMC's sensor may have such steps") {
+    d.out.set(d.dcmi, 45.0);
+    moves(9, 16);
+    CHECK(d.node("dcmi") == "45.0");
+  }
+  SUBCASE("as many watts are a twentieth of a large machine") {
+    d.out.set(d.dcmi, 900.0);
+    moves(90, 135);
+    CHECK(d.node("dcmi") == "900.0");
+  }
 }
 
 TEST_CASE(
@@ -587,8 +767,12 @@ TEST_CASE("arm-scmi: zones that are in no other make host_power_watts, before hw
   a.pass(1);
   CHECK(a.set_aside("arm-scmi", "zero") == "1");
   CHECK(a.out.series()[second].reason == absence::implausible);
-  // hwmon measures as much of a machine.
-  CHECK(a.node("hwmon") == "182.0");
+  // Nobody knows whether a chip measures as much: it may show one socket of two.
+  CHECK(a.node("hwmon") == "no such series");
+  CHECK(a.node("arm-scmi") == "implausible");
+  a.out.set(second, 160.0);
+  a.pass(1);
+  CHECK(a.node("arm-scmi") == "342.4");
 }
 
 TEST_CASE("arm-scmi and hwmon: DCMI that contradicts the processors is set aside, as beside RAPL") {
