@@ -1,9 +1,11 @@
 """An attacker without credentials: connections to a port of loopback that say nothing, or too little, and are kept open as long as the server lets them.
 
-    crowd.py PORT [--many N] [--rate N] [--say nothing|noise|hello|half-hello|request|session] [--networks N] [--first N]
+    crowd.py PORT [--many N] [--rate N] [--say nothing|noise|hello|half-hello|request|session|drip-head|drip-body|large-body] [--tls]
+        [--networks N] [--first N]
 
-At most N are held at a time, those that the server closed being replaced, and at most `rate` are made in a second. Goes on until SIGTERM, and prints
-"made N closed N" then: how many were made, and how many of them the server closed.
+At most N are held at a time, those that the server closed being replaced, and at most `rate` are made in a second. Whoever drips sends another byte every
+1.5 s. With --tls what is said comes after a handshake. Goes on until SIGTERM. Prints "made N closed N" each second and at the end: how many were made, and how
+many of them the server closed.
 """
 
 import argparse
@@ -30,11 +32,14 @@ def client_hello():
 
 def words(say):
     hello = client_hello()
-    return {"nothing": b"", "noise": b"\x00" * 64, "hello": hello, "half-hello": hello[:40], "session": b"",
-            "request": b"GET /livez HTTP/1.1\r\nHost: a\r\n"}[say]
+    begun = b"GET /livez HTTP/1.1\r\nHost: a\r\n"
+    announced = begun + b"Content-Length: 1000000\r\n\r\n"
+    return {"nothing": b"", "noise": b"\x00" * 64, "hello": hello, "half-hello": hello[:40], "session": b"", "request": begun,
+            "drip-head": begun + b"X: ", "drip-body": announced, "large-body": announced + b"x" * 990_000}[say]
 
 
 GONE = select.EPOLLRDHUP | select.EPOLLHUP | select.EPOLLERR
+DRIP_EVERY = 1.5
 
 
 class Crowd:
@@ -43,6 +48,8 @@ class Crowd:
         self.words = words(options.say)
         self.held = {}
         self.shaking = set()  # of these, whose handshake goes on: one slow answer must not keep the others waiting
+        self.unsaid = {}  # of these, what the socket did not take yet
+        self.next_drip = self.next_report = time.monotonic()
         self.poll = select.epoll()
         self.made = self.closed = 0
         self.over = False
@@ -57,9 +64,8 @@ class Crowd:
         try:
             one.connect(("127.0.0.1", self.options.port))
             self.made += 1
-            one.sendall(self.words)
             one.settimeout(0)
-            if self.options.say == "session":
+            if self.options.tls:
                 one = self.context.wrap_socket(one, server_hostname="localhost", do_handshake_on_connect=False)
         except OSError:  # refused or reset: the server's right
             self.closed += 1
@@ -68,9 +74,33 @@ class Crowd:
         number = one.fileno()
         self.held[number] = one
         self.poll.register(number, GONE)
-        if self.options.say == "session":
+        if self.options.tls:
             self.shaking.add(number)
             self.shake(number)
+        else:
+            self.say(number, self.words)
+
+    def say(self, number, what):
+        try:
+            sent = self.held[number].send(what) if what else 0
+        except (BlockingIOError, ssl.SSLWantWriteError, ssl.SSLWantReadError):
+            sent = 0
+        except OSError:
+            self.let_go(number)
+            return
+        if sent < len(what):
+            self.unsaid[number] = what[sent:]
+        else:
+            self.unsaid.pop(number, None)
+        self.poll.modify(number, GONE | (select.EPOLLOUT if number in self.unsaid else 0))
+
+    def drip(self):
+        if not self.options.say.startswith("drip") or time.monotonic() < self.next_drip:
+            return
+        self.next_drip = time.monotonic() + DRIP_EVERY
+        for number in list(self.held):
+            if number not in self.shaking and number not in self.unsaid:
+                self.say(number, b"x")
 
     def shake(self, number):
         """A step of a handshake."""
@@ -86,20 +116,25 @@ class Crowd:
             self.let_go(number)
             return
         self.shaking.discard(number)
-        self.poll.modify(number, GONE)
+        self.say(number, self.words)
 
     def let_go(self, number):
         self.shaking.discard(number)
+        self.unsaid.pop(number, None)
         self.poll.unregister(number)
         self.held.pop(number).close()
         self.closed += 1
 
     def look_at_events(self):
         for number, what in self.poll.poll(0):
-            if what & GONE or number not in self.shaking:
-                self.let_go(number)
-            else:
+            if number not in self.held:
+                continue
+            if number in self.shaking and not what & GONE:
                 self.shake(number)
+            elif number in self.unsaid and not what & GONE:
+                self.say(number, self.unsaid[number])
+            else:
+                self.let_go(number)
 
     def end(self, *_):
         self.over = True
@@ -108,11 +143,18 @@ class Crowd:
         began = time.monotonic()
         while not self.over:
             self.look_at_events()
+            self.drip()
+            if time.monotonic() >= self.next_report:
+                self.next_report += 1
+                self.report()
             if len(self.held) >= self.options.many or self.made >= (time.monotonic() - began) * self.options.rate + 1:
                 time.sleep(0.001)
                 continue
             self.connect()
         self.look_at_events()
+        self.report()
+
+    def report(self):
         print(f"made {self.made} closed {self.closed}", flush=True)
 
 
@@ -121,10 +163,12 @@ def main():
     parser.add_argument("port", type=int)
     parser.add_argument("--many", type=int, default=1000)
     parser.add_argument("--rate", type=float, default=500)
-    parser.add_argument("--say", default="nothing", choices=["nothing", "noise", "hello", "half-hello", "request", "session"])
+    parser.add_argument("--say", default="nothing", choices=["nothing", "noise", "hello", "half-hello", "request", "session", "drip-head", "drip-body", "large-body"])
+    parser.add_argument("--tls", action="store_true")
     parser.add_argument("--networks", type=int, default=1)
     parser.add_argument("--first", type=int, default=1, help="number of the first network")
     options = parser.parse_args()
+    options.tls = options.tls or options.say == "session"
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     if hard < options.many + 50:

@@ -3,14 +3,17 @@
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace binnacle::test {
 
 /// Texts of 16 bytes that all have one std::hash. libstdc++'s is MurmurHash64A with a constant seed, whose
 /// every step can be undone: the second half of a text brings the state to where the first half of another
-/// did. Source: libstdc++-v3/libsupc++/hash_bytes.cc.
-inline std::vector<std::string> colliding_names(std::size_t many) {
+/// did. Source: libstdc++-v3/libsupc++/hash_bytes.cc. The first half is what `first(i)` makes of a number; a
+/// text is taken if `fits(text)`.
+template <class First, class Fits>
+std::vector<std::string> colliding_names(std::size_t many, First first, Fits fits) {
   constexpr std::uint64_t mul = 0xc6a4a7935bd1e995u, seed = 0xc70f6907u;
   constexpr std::uint64_t inverse = [] {
     std::uint64_t x = mul;  // Newton: each step doubles the bits that are right
@@ -19,13 +22,20 @@ inline std::vector<std::string> colliding_names(std::size_t many) {
   }();
   const auto shift_mix = [](std::uint64_t v) { return v ^ v >> 47; };  // its own inverse
   std::vector<std::string> out;
-  for (std::uint64_t i = 0; i < many; ++i) {
-    std::uint64_t halves[2] = {i, 0};
+  for (std::uint64_t i = 0; out.size() < many; ++i) {
+    std::uint64_t halves[2] = {first(i), 0};
     const std::uint64_t state = ((seed ^ 16 * mul) ^ shift_mix(halves[0] * mul) * mul) * mul;
     halves[1] = shift_mix(state * inverse) * inverse;  // the state becomes 0
-    out.emplace_back(reinterpret_cast<const char*>(halves), sizeof halves);
+    const std::string_view text(reinterpret_cast<const char*>(halves), sizeof halves);
+    if (fits(text)) out.emplace_back(text);
   }
   return out;
+}
+
+/// Any bytes.
+inline std::vector<std::string> colliding_names(std::size_t many) {
+  return colliding_names(
+      many, [](std::uint64_t i) { return i; }, [](std::string_view) { return true; });
 }
 
 }  // namespace binnacle::test
