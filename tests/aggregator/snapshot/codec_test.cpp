@@ -111,7 +111,7 @@ TEST_SUITE("aggregator/snapshot/codec") {
     REQUIRE(bytes.size() > 1);
     const auto read = decode(std::as_bytes(std::span(bytes).subspan(1)));  // the target's own byte first
     REQUIRE(read.has_value());
-    CHECK(read->nodes.size() == 2);
+    CHECK(read->nodes.size() == 1);
     CHECK(read->policies.empty());
   }
 
