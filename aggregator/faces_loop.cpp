@@ -33,6 +33,7 @@
 #include "aggregator/extender/face.hpp"
 #include "aggregator/extender/unseen.hpp"
 #include "aggregator/face_servers.hpp"
+#include "aggregator/model_servers/node_model.hpp"
 #include "aggregator/model_servers/service.hpp"
 #include "aggregator/ops/api.hpp"
 #include "aggregator/outliers/power_comparison.hpp"
@@ -303,6 +304,12 @@ own_numbers faces_loop::impl::numbers() {
   out.state_route = state_route->counted();
   if (models) out.model_servers = models->counted();
   if (models) out.model_servers_troubles = models->troubles();
+  if (kubernetes && !models) {
+    for (const auto& [name, node] : nodes.nodes()) {
+      const auto* const object = kubernetes->object_of(name);
+      if (object != nullptr && object->labels.find(model_servers::host_label)) ++out.models_not_asked;
+    }
+  }
   return out;
 }
 

@@ -2,6 +2,7 @@
 
 #include "aggregator/kube/reviews/policy_writers.hpp"
 #include "aggregator/node_warnings.hpp"
+#include "aggregator/policy/strategies.hpp"
 
 #include <fmt/format.h>
 
@@ -28,6 +29,28 @@ std::vector<denial> denials(const own_numbers& n) {
   return out;
 }
 
+/// What would be asked of model servers, where none may be: `model-servers` is empty, or there is no cluster.
+std::vector<std::string> unasked(const own_numbers& n) {
+  std::vector<std::string> out;
+  if (n.model_servers) return out;
+  for (const auto& [key, policy] : n.nodes.policies()) {
+    for (const policy::published_strategy& s : policy->strategies) {
+      if (policy::description_of(s.kind).predicts_watts && !s.power.takes_learned())
+        out.push_back(fmt::format(
+            "policy {}/{} says model: External, but no model server may be asked, so it scores no "
+            "node: list the servers in model-servers (in the chart aggregator.modelServers), or say "
+            "model: Auto",
+            key.name_space, key.name));
+    }
+  }
+  if (n.models_not_asked > 0)
+    out.push_back(fmt::format(
+        "{} nodes have labels of WAO that name a model, but no model server may be asked: list the "
+        "servers in model-servers (in the chart aggregator.modelServers)",
+        n.models_not_asked));
+  return out;
+}
+
 }  // namespace
 
 std::vector<std::string> own_warnings(const own_numbers& n, const settings& s, instant now) {
@@ -45,6 +68,7 @@ std::vector<std::string> own_warnings(const own_numbers& n, const settings& s, i
       all.add(fmt::format("{}: {}", sender::dialect_of(r.by).called, r.numbers.trouble));
   }
   all.add(n.model_servers_troubles);
+  all.add(unasked(n));
   if (n.ingest.state.left_out > 0)
     all.add(
         fmt::format("the state file has no room for {} windows and states of nodes, which begin again after "

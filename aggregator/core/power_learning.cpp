@@ -14,8 +14,9 @@
 namespace binnacle::aggregator {
 namespace {
 
-/// BMCs say the mean of up to a minute, late.
-bool lags(std::string_view meter) noexcept { return meter == "bmc" || meter == "dcmi"; }
+/// BMCs say the mean of up to a minute, late. A chip of hwmon may say a mean over an interval of its own.
+/// Only counters of energy are of the moment.
+bool may_lag(std::string_view meter) noexcept { return meter != "rapl" && meter != "psys"; }
 
 bool alike(const predict::model& a, const predict::model& b) {
   if (a.from != b.from || a.covered != b.covered || a.known_from != b.known_from ||
@@ -99,16 +100,19 @@ bool power_learning::meet(node_state& n, store::node_id id, const store::row& ce
                       : same_machine   ? n.meter
                                        : std::string();
   if (!same_machine || meter != n.meter) {
-    if (known && n.own.samples() != 0) {
-      begun_again(n, id,
-                  same_machine ? fmt::format("its meter has changed ({}, before {})", meter, n.meter)
-                               : fmt::format("its hardware has changed ({})", machine));
+    const bool had = known && n.own.samples() != 0;
+    if (!same_machine) {
+      if (had) begun_again(n, id, fmt::format("its hardware has changed ({})", machine));
+      n.own = {};
+      n.others.clear();
+      n.machine = std::move(machine);
+      n.meter = std::move(meter);
+    } else {
+      std::string why = fmt::format("its meter has changed ({}, before {})", meter, n.meter);
+      if (!change_meter(n, std::move(meter)) && had) begun_again(n, id, std::move(why));
     }
-    n.own = {};
-    n.still_at = -1;
     n.quiet_until = now + policy::power_window;  // what the windows hold is of both
-    n.machine = std::move(machine);
-    n.meter = std::move(meter);
+    n.late = may_lag(n.meter) ? std::make_unique<node_state::late_meter>() : nullptr;
   }
   n.by = power;
   n.about = about;
@@ -129,11 +133,35 @@ void power_learning::go_on(node_state& n, store::node_id id) {
   n.kept.reset();
 }
 
-/// Of a meter that lags: from when on its watts are those of the load of now.
-void power_learning::watch_load(node_state& n, double load, instant now) {
-  if (n.still_at >= 0 && std::abs(load - n.still_at) <= still) return;
-  n.still_at = load;
-  n.quiet_until = std::max(n.quiet_until, now + settle);
+/// Another meter of the same machine. True: it goes on from what was learned by that meter before.
+bool power_learning::change_meter(node_state& n, std::string meter) {
+  if (n.own.samples() != 0) n.others.push_back({std::move(n.meter), n.own});
+  n.meter = std::move(meter);
+  n.own = {};
+  const auto back = std::ranges::find(n.others, n.meter, &node_state::resting::meter);
+  const bool knows = back != n.others.end();
+  if (knows) {
+    n.own = back->learned;
+    n.others.erase(back);
+  }
+  if (n.others.size() > most_resting) n.others.erase(n.others.begin());
+  return knows;
+}
+
+/// Of a meter that may lag: the load that its watts of now are of. Nothing: not known, or looked at already.
+std::optional<double> power_learning::load_of(node_state& n, double load, double watts, instant now) {
+  node_state::late_meter& m = *n.late;
+  if (m.still_at < 0 || std::abs(load - m.still_at) > still) {
+    m.still_at = load;
+    m.settled_at = now + settle;
+  }
+  constexpr duration step = predict::meter_lag::step;
+  if (now - m.looked_at < step - between_turns) return std::nullopt;
+  if (now - m.looked_at > 2 * step) m.lag.skip();
+  m.looked_at = now;
+  m.lag.add(load, watts);
+  if (m.lag.known()) return m.lag.load_of_watts();
+  return now >= m.settled_at ? std::optional(load) : std::nullopt;
 }
 
 void power_learning::take(node_state& n, store::node_id id, instant now) {
@@ -142,14 +170,15 @@ void power_learning::take(node_state& n, store::node_id id, instant now) {
     return s.present(now) && !s.partial && s.covers_window();
   };
   if (!good(watts) || !good(load)) return;
-  const double share = to_double(load.value);
-  const bool late = lags(n.meter);
-  if (late) watch_load(n, share, now);
+  std::optional<double> share = to_double(load.value);
+  if (n.late) share = load_of(n, *share, to_double(watts.value), now);
+  if (!share) return;
   if (watts.read_at <= std::exchange(n.learned_at, std::max(n.learned_at, watts.read_at))) return;
   if (now < n.quiet_until) return;
   using outcome = predict::learner::outcome;
+  constexpr std::uint8_t most_repeats_late = repeats_of_lagging / predict::meter_lag::step;
   const outcome what =
-      n.own.add(share, to_double(watts.value), late ? repeats_of_lagging : predict::learner::usual_repeats);
+      n.own.add(*share, to_double(watts.value), n.late ? most_repeats_late : predict::learner::usual_repeats);
   ++counted_[static_cast<std::size_t>(what)];
   if (what == outcome::anew_stuck) {
     begun_again(n, id, fmt::format("its meter ({}) stood still while its load moved", n.meter));

@@ -2,6 +2,7 @@
 
 #include "aggregator/core/kept_learning.hpp"
 #include "aggregator/predict/learner.hpp"
+#include "aggregator/predict/meter_lag.hpp"
 #include "aggregator/predict/model.hpp"
 #include "aggregator/store/warehouse.hpp"
 #include "common/clock.hpp"
@@ -28,9 +29,10 @@ namespace binnacle::aggregator {
 /// (predict/rated.hpp).
 ///
 /// What is left out, besides what predict::learner leaves out: means of windows that are not known well
-/// enough, a value that was learned from already, and watts of a meter that lags (BMC, DCMI) unless the load
-/// has stood still for so long that they are of this load. A node whose hardware or meter has changed
-/// begins anew.
+/// enough, a value that was learned from already, and watts of a meter that may lag (any but a counter of
+/// energy) unless it is known of which load they are: how late the meter is, is found out from the changes of
+/// both (predict/meter_lag.hpp), and until then the load must have stood still. A node whose hardware has
+/// changed begins anew. What was learned by another meter of the same machine waits until that one is back.
 ///
 /// Time:  an argument. Call tick() at next_deadline() or later.
 /// Cost:  ten turns a second, each over a tenth of the nodes: a microsecond or two for one node. Some 500
@@ -73,12 +75,14 @@ class power_learning {
   static constexpr duration between_turns = std::chrono::milliseconds(100);
   /// How many samples a node gets, at most, before its model is estimated again.
   static constexpr unsigned rounds_between_estimates = 10;
-  /// A meter that lags gives the mean of up to a minute (agent/sources/host). Its watts belong to the present
-  /// load only after the load has stayed within `still` for so long.
+  /// A meter that lags gives the mean of up to a minute (agent/sources/host). While it is not known how late
+  /// it is, its watts belong to the present load only after the load has stayed within `still` for so long.
   static constexpr duration settle = std::chrono::seconds(60);
   static constexpr double still = 0.05;  ///< to either side, of the mean load
-  /// How often a meter that lags may say the same, once a second, before it counts as stuck.
-  static constexpr std::uint8_t repeats_of_lagging = 90;
+  /// For how long a meter that lags may say the same before it counts as stuck.
+  static constexpr std::chrono::seconds repeats_of_lagging{90};
+  /// Of how many meters of a node that are not in use it is kept what was learned.
+  static constexpr std::size_t most_resting = 2;
   /// Curves that differ by less are the same.
   static constexpr double same_watts = 0.005;
   static constexpr duration told_again_after = std::chrono::minutes(1);
@@ -91,9 +95,22 @@ class power_learning {
     std::shared_ptr<const store::row> cells;  // of which
     // Of `cells`, and which they were when hardware and meter were looked at last.
     const store::shape::series *by = nullptr, *about = nullptr;
-    double still_at = -1;   // a meter that lags: the load since then has been near this one
-    instant quiet_until{};  // the load has moved, or the machine is another one
-    instant learned_at{};   // when the last sample's watts were read
+    instant quiet_until{};  // the machine or the meter is another one
+    // Of a meter that may lag.
+    struct late_meter {
+      predict::meter_lag lag;
+      instant looked_at{};   // when it was told the load and the watts
+      double still_at = -1;  // the load since `settled_at` - settle has been near this one
+      instant settled_at{};
+    };
+    std::unique_ptr<late_meter> late;
+    // By other meters of this machine, the newest last.
+    struct resting {
+      std::string meter;
+      predict::learner learned;
+    };
+    std::vector<resting> others;
+    instant learned_at{};  // when the last sample's watts were read
     std::shared_ptr<const predict::model> told;
     std::uint32_t restarts = 0;
     std::string restarted_for;
@@ -109,7 +126,8 @@ class power_learning {
   void go_on(node_state& n, store::node_id id);
   void begun_again(node_state& n, store::node_id id, std::string why);
   void take(node_state& n, store::node_id id, instant now);
-  static void watch_load(node_state& n, double load, instant now);
+  bool change_meter(node_state& n, std::string meter);
+  static std::optional<double> load_of(node_state& n, double load, double watts, instant now);
   void pool();
   std::shared_ptr<const predict::model> model_of(const node_state& n, instant now) const;
   std::shared_ptr<const predict::model> rated_model(const node_state& n, double cores, instant now) const;

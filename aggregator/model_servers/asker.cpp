@@ -57,6 +57,26 @@ bool asker::due(const entry& e, instant now) const {
   return now >= e.not_before && (e.known == nullptr || now - e.answered_at >= asked_again_after);
 }
 
+/// How many points are asked for at once. A limit may have been a moment's: after a while more are tried
+/// again.
+std::size_t asker::batch_of(server& s, const question& q, const entry& e, instant now) {
+  const auto at = s.batches.find(q.model.path);
+  if (at == s.batches.end()) return points;
+  server::limit& most = at->second;
+  if (e.watts.empty() && now - most.since >= batches_grow_after) {
+    most = {2 * most.points_at_once, now};
+    if (most.points_at_once >= points) {
+      s.batches.erase(at);
+      return points;
+    }
+  }
+  return most.points_at_once;
+}
+
+void asker::halve(server& s, const call& c, instant now) {
+  s.batches[c.about.model.path] = {c.count / 2, now};
+}
+
 std::vector<asker::call> asker::next(instant now) {
   const auto dropped = std::erase_if(entries_, [&](const auto& one) {
     if (now - one.second.wanted_at < dropped_after) return false;
@@ -75,10 +95,8 @@ std::vector<asker::call> asker::next(instant now) {
     if (!due(e, now)) continue;
     server& s = servers_[q.model.server()];
     if (s.busy || now < s.not_before) continue;
-    const auto batch = s.batches.find(q.model.path);
-    const std::size_t most = batch == s.batches.end() ? points : batch->second;
     s.busy = true;
-    out.push_back({q, e.watts.size(), std::min(most, points - e.watts.size())});
+    out.push_back({q, e.watts.size(), std::min(batch_of(s, q, e, now), points - e.watts.size())});
   }
   return out;
 }
@@ -123,7 +141,11 @@ void asker::answered(const call& c, const result<reply>& got, instant now) {
   entry& e = at->second;
   if (got.has_error()) {
     e.watts.clear();
-    return leave_alone(s, got.error().message, {}, now);
+    if (got.error().code != errc::timeout || c.count <= few)
+      return leave_alone(s, got.error().message, {}, now);
+    halve(s, c, now);
+    return leave_alone(e, outcome::halved, fmt::format("{} loads at once: {}", c.count, got.error().message),
+                       now);
   }
   const served_model& model = c.about.model;
   switch (got->is) {
@@ -135,7 +157,7 @@ void asker::answered(const call& c, const result<reply>& got, instant now) {
     }
     case reply::verdict::too_many:
       count(outcome::halved);
-      s.batches[model.path] = c.count / 2;
+      halve(s, c, now);
       return;
     case reply::verdict::busy: return leave_alone(s, "it answered " + got->said, {}, now);
     case reply::verdict::refused: break;

@@ -23,15 +23,20 @@ namespace binnacle::model_servers {
 /// One call at a time goes to each server. A server that cannot be reached, or says that it is overloaded, is
 /// left alone for a random time of up to a minute, which grows with each failure. A model that is refused, or
 /// says what cannot be, is left alone by itself: for a second at first, at most for 15 minutes. A batch that
-/// is perhaps too large is halved, and the server's limit for this model is remembered. An answer
-/// counts for 15 minutes and is asked for again then; while no new one comes it counts for an hour.
-/// Bounds: most_questions; questions that nobody asks any more for 10 minutes are dropped.
+/// is perhaps too large is halved, and the limit for this model is remembered; it is tried twice as large
+/// again an hour later. A batch that is not answered in time is halved, too, and the model left alone: only
+/// if a small one is not answered either is the server ill. An answer counts for 15 minutes and is asked for
+/// again then; while no new one comes it counts for an hour. Bounds: most_questions; questions that nobody
+/// asks any more for 10 minutes are dropped.
 class asker {
  public:
   static constexpr std::size_t most_questions = 2'000;
   static constexpr duration asked_again_after = std::chrono::minutes(15);
   static constexpr duration counts_for = std::chrono::hours(1);
   static constexpr duration dropped_after = std::chrono::minutes(10);
+  static constexpr duration batches_grow_after = std::chrono::hours(1);
+  /// So few points that a server which is not ill answers them in time.
+  static constexpr std::size_t few = 8;
 
   enum class outcome : std::uint8_t { answered, halved, refused, implausible, failed };
   static constexpr std::size_t outcomes = 5;
@@ -63,7 +68,11 @@ class asker {
     backoff pauses{{std::chrono::milliseconds(500), std::chrono::seconds(1), std::chrono::minutes(1)}};
     instant not_before{};
     std::string trouble;
-    std::map<std::string, std::size_t> batches;  // by path: the most points that were taken at once
+    struct limit {
+      std::size_t points_at_once = 0;
+      instant since{};
+    };
+    std::map<std::string, limit> batches;  // by path, of models that did not take a whole curve
   };
   struct entry {
     std::shared_ptr<const predict::model> known;
@@ -76,6 +85,8 @@ class asker {
   };
 
   void count(outcome o) noexcept { ++counted_[static_cast<std::size_t>(o)]; }
+  static std::size_t batch_of(server& s, const question& q, const entry& e, instant now);
+  void halve(server& s, const call& c, instant now);
   void leave_alone(server& s, std::string why, duration at_least, instant now);
   void leave_alone(entry& e, outcome what, std::string why, instant now);
   void take(const question& q, entry& e, server& s, std::vector<double> watts, instant now);

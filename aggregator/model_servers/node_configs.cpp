@@ -81,6 +81,26 @@ void node_configs::templates_of::changed(const kube::object_key& key, const json
                               node_template::read(key, *spec)});
 }
 
+void node_configs::complain_of(const node& n, complaints& to, instant now) const {
+  if (!n.labels) return;
+  const templates_of::object* counts = nullptr;
+  for (const templates_of& t : templates_) {
+    for (const auto& [key, o] : t.objects) {
+      if (o.what.has_error() || !o.what->selects(n.labels)) continue;
+      if (counts == nullptr) {
+        counts = &o;
+        continue;
+      }
+      // Without the node's name, so that it is one sentence for all nodes that both select.
+      to.add(
+          o.about,
+          fmt::format("NodeConfigTemplate {}/{} ({}) selects nodes that it selects, too, and goes before it",
+                      counts->about.name_space, counts->about.name, counts->about.api_version),
+          now);
+    }
+  }
+}
+
 std::optional<named_model> node_configs::find(const node& n) const {
   for (const configs_of& c : configs_) {
     const auto at = c.by_node.find(n.name);
@@ -114,13 +134,21 @@ std::size_t node_configs::size() const noexcept {
 }
 
 void node_configs::complain(complaints& to, instant now) const {
-  for (const configs_of& c : configs_) {
+  for (std::size_t g = 0; g < groups; ++g) {
+    const configs_of& c = configs_[g];
     for (const auto& [node, keys] : c.by_node) {
-      for (std::size_t i = 1; i < keys.size(); ++i)
+      // Of the newer group one counts, so that all of the older are of no use.
+      const configs_of* counts = &c;
+      for (std::size_t newer = 0; newer < g; ++newer)
+        if (configs_[newer].by_node.contains(node)) counts = &configs_[newer];
+      const auto& first = counts->by_node.find(node)->second.front();
+      for (std::size_t i = counts == &c ? 1 : 0; i < keys.size(); ++i) {
+        const std::string of_group = counts == &c ? "" : fmt::format(" ({})", counts->api_version);
         to.add(c.objects.at(keys[i]).what.about,
-               fmt::format("NodeConfig {} is for the node {}, too, and goes before it: delete one of them",
-                           keys.front().text(), node),
+               fmt::format("NodeConfig {}{} is for the node {}, too, and goes before it: delete one of them",
+                           first.text(), of_group, node),
                now);
+      }
     }
     for (const auto& [key, o] : c.objects) {
       if (o.what.model.has_error()) to.add(o.what.about, o.what.model.error().message, now);

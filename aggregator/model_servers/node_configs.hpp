@@ -35,6 +35,8 @@ class node_configs {
   };
   /// None: no object names that node or selects it.
   std::optional<named_model> find(const node& n) const;
+  /// Says which templates select a node that another one is for.
+  void complain_of(const node& n, complaints& to, instant now) const;
   /// Whether some template asks for nodes' addresses.
   bool need_addresses() const noexcept;
   std::size_t size() const noexcept;

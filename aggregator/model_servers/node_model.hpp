@@ -32,6 +32,8 @@ struct node_model {
   friend bool operator==(const node_model&, const node_model&) = default;
 };
 
+inline constexpr std::string_view host_label = "tensorflow/host";
+
 /// A node's model by the labels of WAO's first version (tensorflow/host, ambient/min…), asked by gRPC as WAO
 /// does. The usual port of TensorFlow Serving's REST API, 8501, is asked by that. None: the node has no
 /// tensorflow/host. Errors: invalid_input, a clause that names the label.

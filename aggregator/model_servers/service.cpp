@@ -100,11 +100,15 @@ void worker::forget_all() {
   last.clear();
 }
 
+label_look_up look_up_of(const kube::node_objects::node& object) {
+  return [&object](std::string_view key) { return object.labels.find(key); };
+}
+
 /// Objects before labels, as the newer form.
 std::optional<named_model> worker::model_of(const std::string& node) const {
   const kube::node_objects::node* object = with->object_of(node);
   label_look_up labels;
-  if (object != nullptr) labels = [object](std::string_view key) { return object->labels.find(key); };
+  if (object != nullptr) labels = look_up_of(*object);
   auto out = configs.find({node, labels, addresses.find(node)});
   if (!out && labels) {
     if (auto read = model_by_labels(labels))
@@ -124,6 +128,8 @@ void worker::look_at(const store::node_view& node, const formats& wanted, instan
   const double cores =
       node.cells == nullptr ? 0 : store::first_present(*node.cells, policy::cpus_metric, now).value;
   std::string note;
+  if (const auto* const object = with->object_of(node.name))
+    configs.complain_of({node.name, look_up_of(*object), {}}, wrong, now);
   if (model && model->model.has_error()) {
     note = fmt::format("{}: {}", model->object, model->model.error().message);
     wrong.add(model->about, model->model.error().message, now);

@@ -5,8 +5,10 @@
 //
 // - They repeat themselves. A BMC measures every few seconds and says the last number meanwhile. A sample
 //   whose watts are those of the sample before, though the load has moved, says nothing about this load:
-//   `repeated`. If that goes on for most_repeats samples and the load moved by a tenth, the meter is
-//   stuck. Nobody knows since when, so what was learned may be wrong: learning begins again (`anew_stuck`)
+//   `repeated`. If that goes on for most_repeats samples at loads where the node drew other watts
+//   before, or over half of all loads, the meter is stuck. (Over fewer loads a server may be flat, to the
+//   watt: one of WAO's models is from 60 to 90 %. The loads to both sides tell the curve then.)
+//   Nobody knows since when, so what was learned may be wrong: learning begins again (`anew_stuck`)
 //   and waits for another number.
 // - They lie now and then: a spike, a reading of another second. A sample far from the mean of its bin is
 //   left out (`outlier`). How far is far follows the noise that this node showed; five times that, and
@@ -38,7 +40,10 @@ constexpr double least_outlier_near_idle = 2;
 constexpr std::size_t bins_near_idle = 2;
 /// A meter of whole watts may repeat itself at a load that stands still.
 constexpr float moved = 0.02F;
-constexpr float moved_far = 0.1F;
+/// No server's watts are flat over so much of its loads. Over less they may be, to the watt.
+constexpr float moved_far = 0.5F;
+/// At a load, these are other watts.
+constexpr double other_watts = 0.1;
 
 }  // namespace
 
@@ -61,7 +66,7 @@ bool learner::repeats(float load, double watts, std::uint8_t most_repeats) noexc
   if (watts != last_watts_) {
     last_watts_ = watts;
     lowest_ = highest_ = load;
-    repeats_ = 0;
+    repeats_ = contradicted_ = 0;
     stuck_ = false;
     return false;
   }
@@ -69,7 +74,14 @@ bool learner::repeats(float load, double watts, std::uint8_t most_repeats) noexc
   highest_ = std::max(highest_, load);
   if (highest_ - lowest_ <= moved) return false;
   if (repeats_ < most_repeats) ++repeats_;
+  if (contradicted_ < most_repeats && known_otherwise(static_cast<double>(load), watts)) ++contradicted_;
   return true;
+}
+
+/// Whether the node drew other watts before at loads like this.
+bool learner::known_otherwise(double load, double watts) const noexcept {
+  const std::size_t b = statistics::bin_of(load);
+  return learned_.samples(b) >= least_samples && std::abs(watts / learned_.watts(b) - 1) > other_watts;
 }
 
 /// Whether a sample is far from the others at its load; counts how far they are usually.
@@ -90,7 +102,8 @@ learner::outcome learner::add(double load, double watts, std::uint8_t most_repea
     return outcome::refused;
   load = std::min(load, 1.0);
   if (repeats(static_cast<float>(load), watts, most_repeats)) {
-    if (stuck_ || repeats_ < most_repeats || highest_ - lowest_ < moved_far) return outcome::repeated;
+    const bool must_have_moved = contradicted_ >= most_repeats || highest_ - lowest_ >= moved_far;
+    if (stuck_ || repeats_ < most_repeats || !must_have_moved) return outcome::repeated;
     begin();
     stuck_ = true;
     return outcome::anew_stuck;

@@ -20,7 +20,7 @@ class learner {
     repeated,  ///< the meter says what it said before, though the load has moved: it has not measured since
     outlier,   ///< far from what the node drew at loads like this
     anew_outliers,  ///< so many outliers in a row that what was learned is wrong: it began again
-    anew_stuck,     ///< the meter has stood still for long, though the load has not: it began again
+    anew_stuck,     ///< the meter has stood still for long where it must have moved: it began again
   };
 
   static constexpr std::size_t outcomes = 6;
@@ -29,9 +29,9 @@ class learner {
   /// Goes on from what another one had learned, by its functions of these names.
   learner(const statistics& learned, double noise, std::uint32_t samples, std::uint32_t outliers) noexcept;
 
-  /// One sample: the load 0..1, and watts. `most_repeats`: after so many equal samples in a row, while the
-  /// load has moved by a tenth, the meter is stuck; more than it takes the meter to measure again, at most
-  /// 255. Takes some 30 ns.
+  /// One sample: the load 0..1, and watts. `most_repeats`: after so many equal samples in a row, at loads
+  /// where the node drew other watts before or over half of all loads, the meter is stuck; more than it takes
+  /// the meter to measure again, at most 255. Takes some 30 ns.
   outcome add(double load, double watts, std::uint8_t most_repeats = usual_repeats) noexcept;
 
   const statistics& learned() const noexcept { return learned_; }
@@ -49,6 +49,7 @@ class learner {
 
  private:
   bool repeats(float load, double watts, std::uint8_t most_repeats) noexcept;
+  bool known_otherwise(double load, double watts) const noexcept;
   bool far_off(double load, double watts) noexcept;
   void begin() noexcept;
 
@@ -59,6 +60,7 @@ class learner {
   std::uint32_t samples_ = 0, outliers_ = 0;
   std::uint8_t in_a_row_ = 0;
   std::uint8_t repeats_ = 0;
+  std::uint8_t contradicted_ = 0;  // of these, at loads where the node drew other watts before
   bool stuck_ = false;
 };
 static_assert(sizeof(learner) <= 256);

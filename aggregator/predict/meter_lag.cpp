@@ -1,7 +1,7 @@
-// Each step the change of the watts over half a minute is compared with the changes of the load over half a minute
-// that began 0, 5 … 60 s earlier, once as the load was and once as means of a minute. The pair that goes together
-// best, by its correlation, is how the meter works. Changes and not values: over a day all delays of a load go
-// together with the watts alike.
+// Each step the change of the watts over half a minute is compared with the changes of the load over half a
+// minute that began 0, 5 … 60 s earlier, once as the load was and once as means of a minute. The pair that
+// goes together best, by its correlation, is how the meter works. Changes and not values: over a day all
+// delays of a load go together with the watts alike.
 
 #include "aggregator/predict/meter_lag.hpp"
 

@@ -8,10 +8,10 @@
 
 namespace binnacle::predict {
 
-/// How late a meter's watts are, found from how they follow the node's load. A BMC says the mean of a second to a
-/// minute of its own, and says it seconds to a minute late; nothing tells how long and how late. The changes of
-/// the watts fit best to those of the load as it was: so late, and over so long a mean. Watts of now then belong
-/// to that load, also on a node whose load never rests. Pure; some 450 bytes.
+/// How late a meter's watts are, found from how they follow the node's load. A BMC says the mean of a second
+/// to a minute of its own, and says it seconds to a minute late; nothing tells how long and how late. The
+/// changes of the watts fit best to those of the load as it was: so late, and over so long a mean. Watts of
+/// now then belong to that load, also on a node whose load never rests. Pure; some 450 bytes.
 class meter_lag {
  public:
   /// How often it wants both.
@@ -22,8 +22,8 @@ class meter_lag {
   /// Something is missing between the last add() and the next: what is known of the lag stays.
   void skip() noexcept { held_ = 0; }
 
-  /// The load that the last watts are of. Nothing while the lag is not known, or where the load moved too much
-  /// within the meter's mean for one point of a curve.
+  /// The load that the last watts are of. Nothing while the lag is not known, or where the load moved too
+  /// much within the meter's mean for one point of a curve.
   std::optional<double> load_of_watts() const noexcept;
   /// Whether it is known how late the meter is.
   bool known() const noexcept { return best_ >= 0; }
@@ -46,9 +46,9 @@ class meter_lag {
 
   std::array<float, held> loads_{};
   std::array<float, change + 1> watts_{};
-  std::size_t at_ = 0;       // of the newest
-  std::uint32_t held_ = 0;   // in a row without a gap
-  std::uint32_t seen_ = 0;   // changes, as far as they are remembered
+  std::size_t at_ = 0;      // of the newest
+  std::uint32_t held_ = 0;  // in a row without a gap
+  std::uint32_t seen_ = 0;  // changes, as far as they are remembered
   // Of each delay, for the short mean and the long one: sums of products of changes.
   std::array<std::array<float, delays>, 2> both_{}, loads_squared_{};
   float watts_squared_ = 0;

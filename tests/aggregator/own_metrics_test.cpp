@@ -115,6 +115,34 @@ TEST_SUITE("aggregator/own_warnings") {
     CHECK(said[1].find("idle") != std::string::npos);
   }
 
+  TEST_CASE("models that nobody may be asked for are said, of policies that have no other and of labels") {
+    busy_replica replica;
+    const auto said = [&](std::size_t labels, bool may_ask) {
+      own_numbers n = replica.numbers();
+      n.models_not_asked = labels;
+      if (!may_ask) n.model_servers.reset();
+      return own_warnings(n, {}, instant{1h});
+    };
+    CHECK(said(0, false).empty());
+    policy::published_policy p;
+    p.key = {"default", "watts"};
+    p.strategies.push_back({.kind = policy::strategy_kind::minimizepower});
+    const auto set = [&](policy::power_model model) {
+      p.strategies[0].power.model = model;
+      auto table = std::make_shared<policy::policy_table>();
+      table->emplace(p.key, std::make_shared<const policy::published_policy>(p));
+      replica.nodes.set_policies(table);
+    };
+    set(policy::power_model::automatic);
+    CHECK(said(0, false).empty());
+    set(policy::power_model::external);
+    REQUIRE(said(0, false).size() == 1);
+    CHECK(said(0, false)[0].starts_with("policy default/watts says model: External"));
+    REQUIRE(said(3, false).size() == 2);
+    CHECK(said(3, false)[1].starts_with("3 nodes have labels"));
+    CHECK(said(0, true).empty());
+  }
+
   TEST_CASE("an aggregator to which nothing happened warns of nothing, and each trouble is said") {
     busy_replica replica;
     settings s;

@@ -41,6 +41,21 @@ struct world {
   instant now = from_ns(1'000'000'000'000);
   std::vector<asker::call> next() { return it.next(now); }
   void pass(duration d) { now += d; }
+  /// Asks for the curve until it is known, of a model that answers `most` points in time and no more. Gives
+  /// how many calls that took.
+  int curve(const question& q, std::size_t most) {
+    int calls = 0;
+    for (const instant until = now + 10min; now < until && calls < 100; pass(1s)) {
+      (void)it.want(q, now);
+      for (const auto& c : next()) {
+        ++calls;
+        const error late{errc::timeout, "no answer in 500 ms"};
+        it.answered(c, c.count > most ? result<reply>(late) : heard(watts(c), c), now);
+        if (it.want(q, now) != nullptr) return calls;
+      }
+    }
+    return calls;
+  }
 };
 
 std::uint64_t count(const asker& a, asker::outcome o) { return a.counted()[static_cast<std::size_t>(o)]; }
@@ -181,11 +196,44 @@ TEST_SUITE("aggregator/model_servers/asker") {
     CHECK(w.it.troubles().at(0).find("no answer in 500 ms") != std::string::npos);
     w.pass(asker::counts_for);
     CHECK_MESSAGE(w.it.want(q, w.now) == nullptr, "after an hour it does not");
-    calls = w.next();
-    REQUIRE(calls.size() == 1);
-    w.it.answered(calls[0], heard(watts(calls[0]), calls[0]), w.now);
+    CHECK(w.curve(q, points) > 0);
     CHECK(w.it.want(q, w.now) != nullptr);
     CHECK(w.it.troubles().empty());
+  }
+
+  TEST_CASE(
+      "a model that is slow with a whole curve gives it in parts, and its server's other models go on") {
+    world w;
+    const question slow = about("h:1", "slow"), other = about("h:1", "other");
+    CHECK(w.curve(slow, 30) == 2 + 5);  // 101 and 50 take too long; four times 25, and one
+    const auto known = w.it.want(slow, w.now);
+    REQUIRE(known != nullptr);
+    CHECK(known->power.watts(10) == doctest::Approx(300));
+    CHECK(w.it.troubles().empty());
+    (void)w.it.want(about("h:1", "slower"), w.now);
+    const auto late = w.next();
+    REQUIRE(late.size() == 1);
+    w.it.answered(late[0], error{errc::timeout, "no answer in 500 ms"}, w.now);
+    CHECK(count(w.it, asker::outcome::failed) == 0);
+    CHECK(w.it.troubles().at(0).find("101 loads at once: no answer in 500 ms") != std::string::npos);
+    CHECK_MESSAGE(w.curve(other, points) == 1, "the server is not left alone");
+  }
+
+  TEST_CASE("a batch that was refused once is tried larger again an hour later") {
+    world w;
+    const question q = about("h:1", "pc");
+    (void)w.it.want(q, w.now);
+    const auto refused = w.next();
+    w.it.answered(refused.at(0), heard(says(400, "{}"), refused[0]), w.now);  // a moment's trouble
+    CHECK(w.curve(q, points) == 3);
+    for (const int expected : {3, 3, 3, 2}) {  // parts of 50 points, then the whole hundred, then all
+      w.pass(asker::asked_again_after);
+      (void)w.it.want(q, w.now);
+      int calls = 0;
+      for (auto now = w.next(); !now.empty(); now = w.next(), ++calls)
+        w.it.answered(now[0], heard(watts(now[0]), now[0]), w.now);
+      CHECK(calls == expected);
+    }
   }
 
   TEST_CASE("garbage, errors of the server's code and watts that cannot be cost that model alone") {

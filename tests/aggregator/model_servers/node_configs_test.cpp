@@ -159,6 +159,36 @@ TEST_SUITE("aggregator/model_servers/node_configs") {
     CHECK_FALSE(all.find({"n", r650, ""}));
   }
 
+  TEST_CASE("a node of both API groups and a node that two templates select are complained of") {
+    node_configs all;
+    all.watcher_of(0).changed({"ns", "a"}, with_uid(object_of("n", v2), "a"));
+    all.watcher_of(1).changed({"ns", "a"}, with_uid(object_of("n", v2), "old"));
+    all.watcher_of(1).changed({"ns", "b"}, with_uid(object_of("alone", v2), "b"));
+    const auto selecting = [](const std::string& uid) {
+      return with_uid(boost::json::parse(R"({"spec":{"nodeSelector":{},"template":{
+        "predictor":{"powerConsumption":{"type":"V2InferenceProtocol","endpoint":"http://h/v2/models/m"}}}}})")
+                          .as_object(),
+                      uid);
+    };
+    all.watcher_of(2).changed({"ns", "t"}, selecting("t"));
+    all.watcher_of(3).changed({"ns", "u"}, selecting("u"));
+    const label_look_up labels = [](std::string_view) { return std::optional<std::string_view>(); };
+    complaints to;
+    all.complain(to, instant{});
+    all.complain_of({"x", labels, "10.0.0.1"}, to, instant{});
+    all.complain_of({"y", labels, "10.0.0.2"}, to, instant{});
+    all.complain_of({"without object", nullptr, ""}, to, instant{});
+    const auto said = to.sentences(instant{} + complaints::said_after);
+    REQUIRE(said.size() == 2);
+    CHECK(said[0] ==
+          "NodeConfig ns/a: NodeConfig ns/a (node.waok8s.github.io/v1beta1) is for the node n, too, and goes "
+          "before it: delete one of them");
+    CHECK(
+        said[1] ==
+        "NodeConfigTemplate ns/u: NodeConfigTemplate ns/t (node.waok8s.github.io/v1beta1) selects nodes that "
+        "it selects, too, and goes before it");
+  }
+
   TEST_CASE(
       "two NodeConfigs for a node, one without a model and a template of more than is filled in are "
       "complained of") {

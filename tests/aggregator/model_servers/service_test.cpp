@@ -26,6 +26,7 @@ using namespace std::chrono_literals;
 struct model_server {
   std::atomic<int> calls{0};
   std::atomic<unsigned> status{200};
+  std::atomic<std::size_t> most{1'000};  // with more points it takes longer than anybody waits
   support::served door{routes()};
 
   http::router routes() {
@@ -37,6 +38,7 @@ struct model_server {
           if (status != 200) return http::response::text("Internal Server Error", status);
           const auto asked = boost::json::parse(body);
           const auto& input = asked.at("inputs").at(0);
+          if (input.at("data").as_array().size() > most) std::this_thread::sleep_for(700ms);
           std::string data;
           for (const auto& row : input.at("data").as_array())
             data += fmt::format("{}{}", data.empty() ? "" : ",", 100 + 2 * row.at(0).to_number<double>());
@@ -187,6 +189,17 @@ TEST_SUITE("aggregator/model_servers/service") {
     });
     h.models.status = 200;
     CHECK(h.comes([&] { return h.served() != nullptr && h.ill().empty(); }));
+  }
+
+  TEST_CASE("a model that is too slow for a whole curve gives it in parts") {
+    house h({"127.0.0.1"}, 503);
+    h.models.most = 30;
+    h.models.status = 200;
+    REQUIRE(h.comes([&] { return h.served() != nullptr; }));
+    h.loop.on_loop([&] {
+      CHECK(h.served()->power.watts(5) == doctest::Approx(200));
+      CHECK(h.it->counted()[static_cast<std::size_t>(model_servers::asker::outcome::halved)] >= 2);
+    });
   }
 
   // tests/aggregator/model_servers/real_servers_test.py starts it.

@@ -131,6 +131,27 @@ TEST_SUITE("aggregator/predict/learner") {
     CHECK_FALSE(l.stuck());
   }
 
+  TEST_CASE(
+      "a server that is flat over a third of its loads, in whole watts, is not taken for a stuck meter") {
+    // As WAO's model of a Lenovo server: nothing more from 60 to 90 %.
+    const auto flat = [](double load) {
+      return std::round(200 + 300 * std::min(load, 0.6) + 100 * std::max(0.0, load - 0.9));
+    };
+    learner l;
+    for (int i = 0; i < 20'000; ++i) CHECK(l.add(wandering(i), flat(wandering(i))) != outcome::anew_stuck);
+    // A day of it between 62 and 88 %.
+    for (int i = 0; i < 86'400; ++i) {
+      const double load = 0.75 + 0.13 * std::sin(0.01 * i);
+      REQUIRE(l.add(load, flat(load)) != outcome::anew_stuck);
+    }
+    CHECK_FALSE(l.stuck());
+    const auto c = estimate(l.learned(), nullptr, 1).value();
+    for (const double load : {0.1, 0.3, 0.5, 0.65, 0.8, 0.95}) {
+      CAPTURE(load);
+      CHECK(c.watts(load) == doctest::Approx(flat(load)).epsilon(0.03));
+    }
+  }
+
   TEST_CASE("a meter of whole watts may repeat itself while the load stands still") {
     learner l;
     for (int i = 0; i < 1000; ++i) CHECK(l.add(0.3 + 0.005 * std::sin(i), 200) == outcome::learned);

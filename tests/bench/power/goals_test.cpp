@@ -1,4 +1,5 @@
 #include "tests/bench/power/churn.hpp"
+#include "tests/bench/power/day.hpp"
 #include "tests/bench/power/fill.hpp"
 #include "tests/bench/power/learned.hpp"
 
@@ -115,6 +116,41 @@ TEST_SUITE("bench/power") {
         CHECK(learned[i] > known[i] - 1.5);
       }
     }
+  }
+
+  TEST_CASE("hours of meters that lag, stick and lie teach curves that save nearly what the true ones do") {
+    constexpr int hours = 3;
+    const auto kinds = spec_servers().first(4);
+    const auto known = after_hours(hours, make_fleet(kinds, 8), kinds);
+    auto truth = known.nodes;
+    for (node& n : truth) n.believe(spec_servers()[n.kind].watts, 1);
+    CHECK(known.unknown == 0);
+    CHECK(known.median_off < 0.03);
+    CHECK(known.learned > known.samples / 2);
+    const auto base = against_spreading(truth, hundredth);
+    const auto by_truth = base.of(truth, rule::chord, hundredth),
+               learned = base.of(known.nodes, rule::chord, hundredth);
+    for (std::size_t i = 0; i < loads; ++i) {
+      CAPTURE(10 * (i + 1));
+      CHECK(learned[i] > by_truth[i] - 5);
+    }
+  }
+
+  TEST_CASE("looking at a part of the nodes costs some of the saving, and at all of them none") {
+    const auto nodes = shuffled(make_fleet(spec_servers(), 25));
+    const auto saved_at = [&](int percent) {
+      const auto base = fill(nodes, rule::spread, {16, false}, ties::random, 1).watts;
+      return saved(
+          base,
+          fill(nodes, rule::chord, {16, false}, ties::random, 1, nodes_enough(nodes.size(), percent)).watts);
+    };
+    CHECK(nodes_enough(100, 0) == 100);
+    CHECK(nodes_enough(1000, 0) == 420);
+    CHECK(nodes_enough(5000, 0) == 500);
+    CHECK(nodes_enough(7000, 0) == 350);
+    CHECK(nodes_enough(1000, 100) == 1000);
+    const auto all = saved_at(100), part = saved_at(50);
+    CHECK(part[4] < all[4]);
   }
 
   TEST_CASE("no node is filled beyond the cap while others are below it") {

@@ -2,6 +2,7 @@
 // which play the same servers, and compare.
 #include "common/config/config.hpp"
 #include "common/text/json_writer.hpp"
+#include "tests/bench/power/churn.hpp"
 #include "tests/bench/power/curves_file.hpp"
 #include "tests/bench/power/fleet.hpp"
 #include "tests/bench/power/optimum.hpp"
@@ -11,6 +12,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <string>
 #include <utility>
@@ -24,7 +26,21 @@ struct wanted {
   std::string curves;
   std::int64_t each = 4;
   double pod_cores = 4, load = 0.5, max_load = 1;
+  std::vector<std::string> churn;  // cores of pods that come and go; empty: pods of pod_cores that stay
 };
+
+/// The sizes of pods that come and go.
+result<std::vector<double>> sizes_of(const wanted& w) {
+  std::vector<double> out;
+  for (const std::string& text : w.churn) {
+    double cores = 0;
+    const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), cores);
+    if (failed != std::errc{} || end != text.data() + text.size() || cores < 0.1 || cores > 64)
+      return error{errc::invalid_input, fmt::format("churn {}: write cores of pods from 0.1 to 64", text)};
+    out.push_back(cores);
+  }
+  return out;
+}
 
 /// What the fleet draws with so many pods on it: the mean of some runs, which differ by how ties fall.
 double watts_after(const fleet& empty, rule by, wish pod, std::size_t pods) {
@@ -61,7 +77,7 @@ result<std::vector<server>> chosen(const wanted& w) {
   return all;
 }
 
-std::string filled_once(const wanted& w, const std::vector<server>& kinds) {
+std::string filled_once(const wanted& w, const std::vector<server>& kinds, const std::vector<double>& sizes) {
   std::string described;
   json_writer out(described);
   out.begin_array();
@@ -72,6 +88,12 @@ std::string filled_once(const wanted& w, const std::vector<server>& kinds) {
   }
   out.end_array();
   const auto nodes = make_fleet(kinds, static_cast<std::size_t>(w.each), w.max_load);
+  if (!sizes.empty()) {
+    const churn how{.load = w.load, .sizes = sizes};
+    return fmt::format(R"({{"servers":{},"spread":{:.1f},"chord":{:.1f},"optimum":{:.1f}}})", described,
+                       live(nodes, rule::spread, how).watts, live(nodes, rule::chord, how).watts,
+                       least_while_living(nodes, how));
+  }
   const wish pod{w.pod_cores, false};
   const auto pods = static_cast<std::size_t>(std::lround(w.load * cores(nodes) / pod.cores));
   return fmt::format(R"({{"servers":{},"pods":{},"spread":{:.1f},"chord":{:.1f},"optimum":{:.1f}}})",
@@ -96,6 +118,10 @@ int main(int argc, char** argv) {
            "load (tests/bench/power/curves_file.hpp). All of them, unless kinds says which");
   spec.add("each", w.each, 1, 100, "servers of each kind");
   spec.add("pod-cores", w.pod_cores, 0.1, 64, "cores of a pod");
+  spec.add(
+      "churn", w.churn,
+      "pods of these cores, each as likely, come by chance, live exponentially and go; the watts are then "
+      "means over time. Empty: pods of pod-cores come and stay");
   spec.add("load", w.load, 0, 0.9, "the share of the fleet's cores that the pods ask for");
   spec.add("max-load", w.max_load, 0.1, 1, "the share of a server's cores that pods may take");
   if (const auto status = binnacle::support::read_options(spec, program, argc, argv)) return *status;
@@ -104,5 +130,10 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "{}: {}\n", program, kinds.error().message);
     return 2;
   }
-  fmt::print("{}\n", binnacle::bench::filled_once(w, *kinds));
+  const auto sizes = binnacle::bench::sizes_of(w);
+  if (sizes.has_error()) {
+    fmt::print(stderr, "{}: {}\n", program, sizes.error().message);
+    return 2;
+  }
+  fmt::print("{}\n", binnacle::bench::filled_once(w, *kinds, *sizes));
 }
