@@ -28,6 +28,7 @@
 #include "aggregator/kube/reviews/policy_writers.hpp"
 #include "aggregator/labels/node_label_sync.hpp"
 #include "aggregator/placed_pods.hpp"
+#include "aggregator/policy_blame.hpp"
 #include "common/async/task_group.hpp"
 #include "common/async/timers.hpp"
 #include "common/log/said_once.hpp"
@@ -253,6 +254,8 @@ task<void> cluster::impl::look_at_status(kube::object_key key, sources from,
       enforce::facts_of({key.name_space, key.name}, name, object.generation, from.nodes, from.judged.problems,
                         from.judged.conditions, now);
   enforce::add_foreign(facts, key.name, foreign);
+  facts.refused =
+      refusal_of_agents(from.judged.repeated_ends, from.nodes.policies(), {key.name_space, key.name});
   boost::json::object wanted = enforce::status_of(facts, object.status, std::chrono::system_clock::now());
   const enforce::urgency how = enforce::difference(wanted, object.status);
   if (pace.may_write(name, how, now)) co_await write_status(key, std::move(wanted), how);

@@ -1,5 +1,6 @@
 #include "aggregator/node_warnings.hpp"
 
+#include "aggregator/policy_blame.hpp"
 #include "common/text/first_few.hpp"
 
 #include <fmt/format.h>
@@ -46,14 +47,17 @@ std::vector<std::string> claim_warnings(const std::vector<ingest::contest>& cont
   return out;
 }
 
-std::vector<std::string> session_warnings(const std::vector<ingest::repeated_end>& ends) {
+std::vector<std::string> session_warnings(const std::vector<ingest::repeated_end>& ends,
+                                          const policy::policy_table& all) {
   std::vector<std::string> out;
   for (const ingest::repeated_end& e : ends) {
-    out.push_back(
-        fmt::format("the sessions of {} ({}) end again and again, so their values go stale: {}; if agents "
-                    "and aggregator are of different versions, bring them to one",
-                    e.nodes.size() == 1 ? "1 node" : fmt::format("{} nodes", e.nodes.size()),
-                    first_few(e.nodes, most_named), e.why.text()));
+    const std::string blame = blame_text(policies_behind(e.why, all));
+    out.push_back(fmt::format(
+        "the sessions of {} ({}) end again and again, so their values go stale: {}; {}",
+        e.nodes.size() == 1 ? "1 node" : fmt::format("{} nodes", e.nodes.size()),
+        first_few(e.nodes, most_named), e.why.text(),
+        blame.empty() ? "if agents and aggregator are of different versions, bring them to one"
+                      : blame + ": name another metric there, or bring the agents to this version"));
   }
   return out;
 }
@@ -66,12 +70,21 @@ std::vector<std::string> registration_warnings(const std::vector<std::string>& w
       without_object.size(), first_few(without_object, most_named))};
 }
 
-std::vector<std::string> score_warnings(const extender::far_value& last, instant now) {
-  if (last.node.empty() || now - last.at > std::chrono::minutes(10)) return {};
-  return {fmt::format(
-      "node {}: its {} was far outside the other candidates' range when pods were placed, so it counted as "
-      "the end of that range: check with binnacle top {} whether the node's sensor or agent is wrong",
-      last.node, last.metric, last.metric)};
+std::vector<std::string> score_warnings(const extender::counters& of, instant now) {
+  std::vector<std::string> out;
+  const auto add = [&](const extender::odd_value& last, std::string_view what) {
+    if (last.node.empty() || now - last.at > std::chrono::minutes(10)) return;
+    out.push_back(
+        fmt::format("node {}: its {} {}: check with binnacle top {} whether the node's sensor or "
+                    "agent is wrong",
+                    last.node, last.metric, what, last.metric));
+  };
+  add(of.last_beyond,
+      "was far outside the other candidates' range when pods were placed, so it counted as the end of that "
+      "range");
+  add(of.last_implausible,
+      "was a value that cannot be when pods were placed, so the node scored as one without a value");
+  return out;
 }
 
 std::vector<std::string> denial_warnings(const std::vector<denial>& seen, instant now) {

@@ -20,12 +20,14 @@ namespace binnacle::aggregator {
 std::vector<std::string> power_warnings(const std::map<std::string, power_outliers::outlier>& odd);
 /// Nodes that two agents claim.
 std::vector<std::string> claim_warnings(const std::vector<ingest::contest>& contests);
-/// Nodes whose sessions end again and again.
-std::vector<std::string> session_warnings(const std::vector<ingest::repeated_end>& ends);
+/// Nodes whose sessions end again and again, and the policies of `all` behind it, where that can be known.
+std::vector<std::string> session_warnings(const std::vector<ingest::repeated_end>& ends,
+                                          const policy::policy_table& all);
 /// Nodes whose agent is connected and that the API server does not know.
 std::vector<std::string> registration_warnings(const std::vector<std::string>& without_object);
-/// For ten minutes after a candidate's value was so far from the others' that prioritize clamped it.
-std::vector<std::string> score_warnings(const extender::far_value& last, instant now);
+/// For ten minutes after a candidate's value was so far from the others' that prioritize clamped it, or could
+/// not be, so that it counted as none.
+std::vector<std::string> score_warnings(const extender::counters& of, instant now);
 struct denial {
   std::string port;  ///< for people: "the extender"
   tls::denials seen;

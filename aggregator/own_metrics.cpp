@@ -163,6 +163,7 @@ void add_extender(collector& c, const extender::counters& x) {
           {{"verdict", std::string(decision::to_string(static_cast<decision::verdict>(i)))}});
   }
   c.add("binnacle_scores_clamped_total", x.beyond);
+  c.add("binnacle_scores_implausible_total", x.implausible);
   c.add("binnacle_decision_age_seconds", x.oldest_age_ms, 1e3);
 }
 

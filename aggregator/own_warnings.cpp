@@ -81,9 +81,9 @@ std::vector<std::string> own_warnings(const own_numbers& n, const settings& s, i
   }
   all.add(power_warnings(n.outliers));
   all.add(claim_warnings(n.ingest.contests));
-  all.add(session_warnings(n.ingest.repeated_ends));
+  all.add(session_warnings(n.ingest.repeated_ends, n.nodes.policies()));
   all.add(registration_warnings(n.without_object));
-  all.add(score_warnings(n.extender.last_beyond, now));
+  all.add(score_warnings(n.extender, now));
   all.add(denial_warnings(denials(n), now));
   all.add(id_warnings(n.ingest.ids_given, n.ingest.most_ids));
   all.add(policy::cost_warnings(n.ingest.costs));

@@ -125,7 +125,8 @@ void write_node(json_writer& out, const record& r, std::size_t i, std::string_vi
   if (c.what == verdict::refused) out.field("rule", c.rule);
   if (r.what == verb::prioritize) out.field("score", static_cast<int>(c.score));
   if (c.crowd != 0) out.field("crowd", static_cast<int>(c.crowd));
-  if (c.beyond) out.field("beyond", true);
+  if (c.value == standing::beyond) out.field("beyond", true);
+  if (c.value == standing::implausible) out.field("implausible", true);
   if (i < r.power.size() && c.id != no_node) write_watts(out, r.power[i]);
   out.field("text", sentence(r, i, name)).key("values").begin_array();
   const auto cells = c.id == no_node ? std::span<const cell>() : r.cells_of(i);

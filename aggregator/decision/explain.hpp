@@ -35,8 +35,9 @@ struct explain_options {
 /// "power":{"cost":"known","loadCores":23.4,"inFlightCores":4,"wattsNow":212.4,
 /// "wattsWithPod":231,"wattsPerCore":4.6,"model":"node","modelAgeSeconds":48,"coveredPercent":62,"noisePercent":1.2},
 /// with "idleGuessed":true where nobody knows what such a node draws when idle,
-/// "crowd":n where pods just placed there took n points off, and "beyond":true where the value lies so far
-/// from the other candidates' that it counted as the end of their range.
+/// "crowd":n where pods just placed there took n points off, "beyond":true where the value lies so far
+/// from the other candidates' that it counted as the end of their range, and "implausible":true where no such
+/// value can be, so that it counted as none.
 std::string to_json(const record& r, const node_names& names, const explain_options& options = {});
 
 /// Writes the same object into an answer that also has other parts.

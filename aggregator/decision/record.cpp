@@ -38,7 +38,8 @@ std::shared_ptr<const policy_facts> facts_of(const policy::published_policy& fro
   facts->op = s.op;
   for (const auto& published : s.rules) {
     const policy::rule& r = published.definition;
-    facts->rules.push_back({published.text, r.metric, r.op, r.target, r.clear, r.hold});
+    facts->rules.push_back(
+        {published.text, r.metric, r.op, r.target, r.clear, r.hold, published.values->plausible()});
   }
   if (policy::description_of(s.kind).has_power_terms) facts->power = s.power;
   return facts;

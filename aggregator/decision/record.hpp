@@ -69,6 +69,7 @@ struct policy_facts {
     quantity target;
     std::optional<quantity> clear;
     duration hold{};
+    metrics::plausible_range plausible = {};  ///< what its values can be
   };
   std::vector<rule> rules;                   ///< prioritize: the one that ranks
   std::optional<policy::power_terms> power;  ///< minimizepower
@@ -98,14 +99,21 @@ static_assert(sizeof(cell) == 16, "thousands of records of thousands of nodes: a
 /// The candidate has no id: see record::strangers.
 inline constexpr store::node_id no_node = store::name_index::none;
 
+/// How a value counted in prioritize.
+enum class standing : std::uint8_t {
+  usual,        ///< as it is
+  beyond,       ///< it lies far out of the others' range and counted as its end
+  implausible,  ///< no such value can be, so it counted as none
+};
+
 struct candidate {
   store::node_id id = no_node;
   verdict what = verdict::passed;
   std::int8_t score = 0;  ///< prioritize
   std::uint16_t rule =
       0;  ///< index of the rule that decided, for refused; for refused_spread, spread::why()'s
-  std::uint8_t crowd = 0;  ///< prioritize: points taken off for pods just placed there
-  bool beyond = false;     ///< prioritize: the value lies far out of the others' range and counted as its end
+  std::uint8_t crowd = 0;            ///< prioritize: points taken off for pods just placed there
+  standing value = standing::usual;  ///< prioritize
 };
 
 /// What the pod would cost on a candidate, as it was predicted (minimizepower).

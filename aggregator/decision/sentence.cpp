@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace binnacle::decision {
 namespace {
@@ -70,6 +71,18 @@ std::string why_unscored(const policy_facts::rule& rule, const cell& c) {
                                                                        : "";
   return fmt::format("{} is {}{} (partial: not all sensors answered), {}", rule.metric, plain(c.value()),
                      bound, read_when(c));
+}
+
+/// "rapl_power_watts says -5000, which cannot be (the least is 0, the most 100000), read 180ms ago".
+std::string why_implausible(const policy_facts::rule& rule, const cell& c) {
+  const auto& [least, most, apart] = rule.plausible;
+  std::string can_be;
+  if (std::isfinite(least)) can_be += fmt::format("the least is {}", plain(least));
+  if (std::isfinite(most))
+    can_be +=
+        fmt::format("{}the most {}{}", can_be.empty() ? "" : ", ", can_be.empty() ? "is " : "", plain(most));
+  return fmt::format("{} says {}, which cannot be ({}), {}", rule.metric, plain(c.value()), can_be,
+                     read_when(c));
 }
 
 /// "model: the node's own, 48s old, 62 % of its loads measured, ±1.2 %".
@@ -185,7 +198,8 @@ std::string sentence(const record& r, std::size_t i, std::string_view name) {
       const cell& v = r.cells_of(i).front();
       text = fmt::format("{} scores {}: {} {}, {}", name, c.score, r.policy->rules.front().metric,
                          plain(v.value()), read_when(v));
-      if (c.beyond) text += ", far outside the other nodes' range, so it counts as the end of that range";
+      if (c.value == standing::beyond)
+        text += ", far outside the other nodes' range, so it counts as the end of that range";
       if (c.crowd != 0)
         text += fmt::format(", less {} for pods just placed there, whose load it does not show yet", c.crowd);
       break;
@@ -194,7 +208,9 @@ std::string sentence(const record& r, std::size_t i, std::string_view name) {
       if (!r.power.empty() && !stranger)
         return fmt::format("{} scores {}: {}", name, c.score, watts_text(r, i));
       return fmt::format("{} scores {}: {}", name, c.score,
-                         stranger ? never_seen : each_rule(r, i, why_unscored));
+                         stranger                           ? never_seen
+                         : c.value == standing::implausible ? each_rule(r, i, why_implausible)
+                                                            : each_rule(r, i, why_unscored));
   }
   return text + partial(r, i);
 }

@@ -121,6 +121,8 @@ json::array conditions_of(const policy_facts& f, const json::object& present, wa
   }
   if (f.nodes == 0) {
     out.add("MetricsAvailable", "Unknown", "NoNodes", "no node has an agent yet");
+  } else if (!f.refused.empty()) {
+    out.add("MetricsAvailable", "False", "AgentsRefuse", f.refused);
   } else if (!f.unmeasured.empty()) {
     out.add("MetricsAvailable", "False", "MetricMissing", f.unmeasured);
   } else {
@@ -141,6 +143,7 @@ std::string sentence_of(const policy_facts& f) {
     return f.errors == 1 ? f.first_error : fmt::format("{} (and {} more)", f.first_error, f.errors - 1);
   if (!f.too_costly.empty()) return f.too_costly;
   if (f.nodes == 0) return "no node has an agent yet";
+  if (!f.refused.empty()) return f.refused;
   if (f.violating_nodes == 0) return f.unmeasured.empty() ? "no node violates the policy" : f.unmeasured;
   return fmt::format("{} of {} nodes {} the policy", f.violating_nodes, f.nodes,
                      f.violating_nodes == 1 ? "violates" : "violate");

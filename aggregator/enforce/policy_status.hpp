@@ -31,7 +31,8 @@ struct policy_facts {
   std::size_t errors = 0;
   std::string first_error;  ///< with its place in the object
   std::string not_allowed, conflict, held, frozen, unmeasured,
-      too_costly;  ///< sentences; empty: it is not so
+      too_costly,  ///< sentences; empty: it is not so
+      refused;     ///< why agents end their sessions over a metric of the policy
   std::size_t nodes = 0;
   std::size_t violating_nodes = 0;     ///< by any strategy
   std::vector<std::string> violating;  ///< the first hundred by name

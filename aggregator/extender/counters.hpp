@@ -29,8 +29,8 @@ struct verb_counters {
   latency_histogram latency_us = make_latency_histogram();   ///< answered requests only
 };
 
-/// A value that lay far out of the other candidates' range. No node: there was none.
-struct far_value {
+/// A value that did not count as it is. No node: there was none.
+struct odd_value {
   std::string node, metric;
   instant at{};
 };
@@ -40,8 +40,10 @@ struct counters {
   verb_counters filter, prioritize;
   std::array<std::uint64_t, decision::verdicts> candidates{};  ///< by decision::verdict, in decided requests
   std::uint64_t dry_run_refusals = 0;  ///< of those refused, how many passed because of DryRun
-  std::uint64_t beyond = 0;  ///< values far out of the other candidates' range, which counted as its end
-  far_value last_beyond;
+  std::uint64_t beyond = 0;       ///< values far out of the other candidates' range, which counted as its end
+  odd_value last_beyond;          ///< of those so far out that a sensor or an agent is likely to be wrong
+  std::uint64_t implausible = 0;  ///< values that cannot be, which counted as none
+  odd_value last_implausible;
   age_histogram oldest_age_ms = make_age_histogram();  ///< of the oldest value that each decision used
 
   verb_counters& of(decision::verb v) noexcept { return v == decision::verb::filter ? filter : prioritize; }

@@ -3,7 +3,6 @@
 #include "aggregator/decision/explain.hpp"
 #include "aggregator/extender/unseen.hpp"
 #include "aggregator/policy/published/refusal.hpp"
-#include "aggregator/policy/published/scores.hpp"
 #include "aggregator/predict/node_load.hpp"
 #include "aggregator/predict/objective.hpp"
 #include "aggregator/predict/pod_spec.hpp"
@@ -223,20 +222,33 @@ std::vector<std::uint8_t> decider::by_metric(const name_list& names, std::size_t
     batch_[i].what = values[i] ? verdict::scored : verdict::unscored;
   }
   std::vector<std::uint8_t> scores(names.size());
-  const policy::preference better{rule.definition.op, rule.definition.target};
+  const policy::preference better{rule.definition.op, rule.definition.target, rule.values->plausible()};
+  policy::out_of_line odd;
   if (shared_.settings.scores == score_mode::value) {
-    for (const std::uint32_t i : policy::score_by_value(values, better, scores)) {
-      batch_[i].beyond = true;
-      ++shared_.counted.beyond;
-      shared_.counted.last_beyond = {std::string(names[i]), rule.definition.metric, now};
-    }
+    odd = policy::score_by_value(values, better, scores);
   } else {
     std::vector<std::string_view> views(names.size());
     for (std::size_t i = 0; i < names.size(); ++i) views[i] = names[i];
-    policy::score_by_rank(values, views, better, scores);
+    odd = policy::score_by_rank(values, views, better, scores);
   }
+  set_aside(odd, names, now);
   if (by_.policy->damping == policy::herd_damping::enabled) damp(scores, now);
   return scores;
+}
+
+/// Marks and counts values that did not count as they are.
+void decider::set_aside(const policy::out_of_line& odd, const name_list& names, instant now) {
+  counters& counted = shared_.counted;
+  const std::string& metric = by_.strategy->rules.front().definition.metric;
+  for (const std::uint32_t i : odd.beyond) batch_[i].value = decision::standing::beyond;
+  for (const std::uint32_t i : odd.suspicious) counted.last_beyond = {std::string(names[i]), metric, now};
+  for (const std::uint32_t i : odd.implausible) {
+    batch_[i].what = verdict::unscored;
+    batch_[i].value = decision::standing::implausible;
+    counted.last_implausible = {std::string(names[i]), metric, now};
+  }
+  counted.beyond += odd.beyond.size();
+  counted.implausible += odd.implausible.size();
 }
 
 /// Scores by what the pod would cost on each candidate: its model, the load that was measured, and the cores

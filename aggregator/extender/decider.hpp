@@ -1,6 +1,7 @@
 #pragma once
 
 #include "aggregator/extender/context.hpp"
+#include "aggregator/policy/published/scores.hpp"
 #include "aggregator/predict/pod_cpu.hpp"
 
 #include <optional>
@@ -60,6 +61,7 @@ class decider {
   std::vector<std::uint8_t> by_metric(const name_list& names, std::size_t listed, instant now);
   std::vector<std::uint8_t> by_watts(const name_list& names, std::size_t listed, instant now);
   void give_the_mean(std::vector<std::uint8_t>& scores, std::uint32_t opinions);
+  void set_aside(const policy::out_of_line& odd, const name_list& names, instant now);
   void damp(std::vector<std::uint8_t>& scores, instant now);
   void expect(const name_list& names, const std::vector<std::uint8_t>& scores, instant now);
   void write_refusals();

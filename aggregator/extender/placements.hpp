@@ -1,6 +1,7 @@
 #pragma once
 
 #include "common/clock.hpp"
+#include "common/keyed_hash.hpp"
 
 #include <cstdint>
 #include <deque>
@@ -83,7 +84,7 @@ class placements {
     bool confirmed = false;
     bool was_ready = false;
   };
-  using pods = std::unordered_map<std::string, pod>;
+  using pods = std::unordered_map<std::string, pod, keyed_hash>;
 
   using entry = std::pair<instant, std::string>;  // when a pod was put, and its uid
   using queue = std::deque<entry>;                // some have gone since

@@ -5,6 +5,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace binnacle::ingest {
 
@@ -24,8 +28,9 @@ class catalog_pace {
 };
 
 /// Tells when a node's sessions replace one another too often: two agents have one identity, or one agent
-/// cannot keep its link. The caller says when two machines claim the node (claimed()). The node is then
-/// contested until no other machine has claimed it for `remembered`. Pure.
+/// cannot keep its link. A claim that was refused counts as a swap. The caller says when two machines claim
+/// the node (claimed()). The node is then contested until no other machine has claimed it for `remembered`.
+/// Pure.
 class swap_watch {
  public:
   static constexpr int many = 3;
@@ -47,6 +52,52 @@ class swap_watch {
  private:
   instant since_{}, contested_until_{};
   int count_ = 0;
+};
+
+/// From which addresses a node's agent was welcomed, and in which order: who was there first stays first for
+/// a day after its last session. A crowd of addresses cannot push out those that came before it. Pure.
+class node_tenants {
+ public:
+  static constexpr std::size_t most = 4;
+  static constexpr duration remembered = std::chrono::hours(24);
+
+  /// A session with this boot id was welcomed. `displaced`: the boot id of the session that it replaced while
+  /// that one was heard; a reboot replaces none.
+  void welcomed(const network& from, std::string_view boot, std::string_view displaced, instant now) {
+    std::erase_if(all_, [now](const tenant& t) { return now - t.last > remembered; });
+    const auto at = find(from);
+    if (at == all_.end()) {
+      if (all_.size() < most) all_.push_back({from, std::string(boot), now});
+      return;
+    }
+    at->last = now;
+    if (at->boot != displaced) at->boot = boot;
+  }
+  /// Its session goes on, or has just ended.
+  void seen(const network& from, instant now) {
+    if (const auto at = find(from); at != all_.end()) at->last = now;
+  }
+  /// Whether `one` was there before `other`.
+  bool is_before(const network& one, const network& other) const { return find(one) < find(other); }
+  /// The boot id that has the address; empty: not known.
+  std::string_view boot_at(const network& from) const {
+    const auto at = find(from);
+    return at == all_.end() ? std::string_view() : at->boot;
+  }
+
+ private:
+  struct tenant {
+    network address;
+    std::string boot;
+    instant last{};
+  };
+  std::vector<tenant>::iterator find(const network& address) {
+    return std::ranges::find(all_, address, &tenant::address);
+  }
+  std::vector<tenant>::const_iterator find(const network& address) const {
+    return std::ranges::find(all_, address, &tenant::address);
+  }
+  std::vector<tenant> all_;  // in the order in which they came
 };
 
 /// Tells when the sessions of one node end for one reason again and again. Pure.

@@ -1,5 +1,24 @@
 // The part of an agent's session that finds out who the agent is, whether it may speak for its node, and
 // which session has the node.
+//
+// Two agents may claim one node: a machine that was started again beside its own half-open connection, a
+// cloned disk, or a thief with the node's certificate. What they say of themselves (boot id, process) only
+// tells honest ones apart: a thief says what he likes. Two things he cannot choose: when he came, and, but
+// for a place behind the node's own NAT, his address. So:
+//
+// - A session that is not heard any more keeps nobody out.
+// - Of two addresses the one from which the node was welcomed first has it, within a day of its last session
+//   there. So a thief gets in only while the node's agent is away, and has to go when it comes back, also
+//   after a reboot. An agent whose machine moved to another address waits until its old session is silent.
+// - From one address the newest wins, since that is what a reboot looks like. At the third swap within a
+//   minute the node is contested: now the machine (boot id) that was there first has it.
+// - Agents of one machine take turns. Whoever says the node's own boot id from the node's own address is on
+//   the node, as far as anybody can tell from here.
+//
+// What this cannot do: where a thief comes first (after the aggregator has started anew, while the node's
+// agent is away), he is the one that was there first. Nobody is shut out silently: the contest is in the log,
+// in status, in the doctor and in a metric, with both addresses, and `denied-serials` ends it.
+// To believe neither would be no better: then every thief could silence a node.
 #include "aggregator/ingest/agent_session.hpp"
 #include "aggregator/ingest/authorise.hpp"
 #include "common/async/network.hpp"
@@ -126,19 +145,16 @@ void agent_session::welcome(std::uint32_t reauthenticate_after_s, instant now) {
   if (id.has_error()) return machine_.refuse(wire::reason::overloaded, id.error().message, come_back_later);
 
   node_link& link = c.link_of(*id);
+  std::string displaced;  // the boot id of a session that was heard
   if (const auto older = link.current.lock()) {
-    if (is_kept_from(*older, link, now)) {
-      return machine_.refuse(
-          wire::reason::contested,
-          fmt::format("the agent at {} has the node {} and stays: give each machine a node "
-                      "name and a certificate or token of its own",
-                      older->address(), name),
-          come_back_later);
-    }
+    link.tenants.seen(older->whole_address(), now);
+    if (is_kept_from(*older, link, now)) return refuse_for(*older, *id, name, now);
     ++c.counters.superseded;
+    if (older->machine_.is_heard(now)) displaced = older->machine_.greeting().boot_id;
     older->close(wire::reason::superseded, "a newer session of this node came from " + address());
     replaced(*older, *id, name, now);
   }
+  link.tenants.welcomed(whole_address(), said.boot_id, displaced, now);
   node_ = *id;
   name_ = std::move(name);
   link.current = weak_from_this();
@@ -166,14 +182,35 @@ bool agent_session::is_same_agent(const agent_session& older) const {
   return now.process != 0 && now.process == before.process && now.boot_id == before.boot_id;
 }
 
-// The newest wins: a machine that was started again must not wait for its half-open twin. But two machines
-// that both go on would take the node from each other for ever, and its verdicts would flap; when that is
-// seen, the one that is there and is heard stays.
-bool agent_session::is_kept_from(const agent_session& older, node_link& link, instant now) const {
-  if (!is_another_machine(older) || !link.swaps.contested(now) || !older.machine_.is_heard(now)) return false;
-  link.swaps.claimed(now);
+// The reasons are at the top of this file.
+bool agent_session::is_kept_from(const agent_session& older, const node_link& link, instant now) const {
+  if (is_same_agent(older) || !older.machine_.is_heard(now)) return false;
+  const network here = whole_address(), there = older.whole_address();
+  if (here != there) return !link.tenants.is_before(here, there);
+  if (!is_another_machine(older) || !link.swaps.contested(now)) return false;
+  return link.tenants.boot_at(here) != machine_.greeting().boot_id;
+}
+
+// An agent that has only moved to another address comes back soon, when its old session is silent.
+void agent_session::refuse_for(const agent_session& older, store::node_id id, const std::string& name,
+                               instant now) {
+  shared_state& c = *shared_;
+  node_link& link = c.link_of(id);
   link.other = address();
-  return true;
+  const bool was_contested = link.swaps.contested(now);
+  if (link.swaps.swapped(now) || was_contested) {
+    link.swaps.claimed(now);
+    c.contested[name] = id;
+    if (!was_contested)
+      c.log.warning(
+          "{}: two agents claim it; the one at {} was there first and stays, the one at {} is refused", name,
+          older.address(), address());
+  }
+  machine_.refuse(wire::reason::contested,
+                  fmt::format("the agent at {} has the node {} and stays: give each machine a node "
+                              "name and a certificate or token of its own",
+                              older.address(), name),
+                  link.swaps.contested(now) ? come_back_later : come_back_soon);
 }
 
 void agent_session::replaced(const agent_session& older, store::node_id id, const std::string& name,
@@ -187,7 +224,7 @@ void agent_session::replaced(const agent_session& older, store::node_id id, cons
   const bool two = is_another_machine(older);
   c.log.warning(
       "{}: its sessions replace one another (now from {}, before from {}): {}", name, address(), link.other,
-      two                                ? "two machines claim it; from now on the one that is heard stays"
+      two                                ? "two machines claim it; the one that was there first has it"
       : machine_.greeting().process != 0 ? "two agents run on this machine with one identity"
                                          : "two agents with one identity, or a link that keeps breaking");
   if (!two) return;

@@ -30,13 +30,29 @@ bool can_be_ours(std::string_view label_key, std::string_view value) noexcept {
 
 namespace {
 
-// What administrators and device plug-ins name nodes by, without a prefix; pods choose nodes by them.
-constexpr std::string_view well_known[] = {"accelerator",   "arch",      "disktype", "gpu",    "hostname",
-                                           "instance-type", "node-role", "os",       "region", "zone"};
-// Parts of names with dots: whose labels begin or end so.
-constexpr std::string_view others[] = {"amd",      "aws",   "azure",  "cilium",   "gke",       "google",
-                                       "habana",   "intel", "istio",  "k8s",      "karpenter", "kubernetes",
-                                       "kubevirt", "nfd",   "nvidia", "openshift"};
+// What administrators, providers and device plug-ins name nodes by, without a prefix; pods choose nodes by
+// them.
+constexpr std::string_view well_known[] = {
+    "accelerator", "arch",      "architecture", "capacity-type", "control-plane", "datacenter",
+    "dedicated",   "disktype",  "env",          "environment",   "gpu",           "hostname",
+    "infra",       "ingress",   "instance",     "instance-type", "lifecycle",     "master",
+    "node-group",  "node-pool", "node-role",    "node-type",     "nodegroup",     "nodepool",
+    "noderole",    "nodetype",  "os",           "platform",      "pool",          "preemptible",
+    "rack",        "region",    "role",         "spot",          "storage",       "tenant",
+    "topology",    "worker",    "zone"};
+// Parts of names with dots: whose labels begin or end so. Providers of clusters, then of hardware, then
+// projects that label nodes.
+constexpr std::string_view others[] = {
+    "alibabacloud", "aliyun",   "amazonaws", "aws",          "azure",        "cattle",        "cloudprovider",
+    "digitalocean", "eks",      "exoscale",  "gke",          "google",       "hetzner",       "huaweicloud",
+    "ibm",          "linode",   "oci",       "openshift",    "oraclecloud",  "ovh",           "rancher",
+    "redhat",       "scaleway", "tencent",   "tencentcloud", "upcloud",      "vmware",        "vultr",  //
+    "amd",          "habana",   "intel",     "mellanox",     "nvidia",       "qualcomm",
+    "xilinx",  //
+    "antrea",       "cilium",   "coreos",    "csi",          "harvesterhci", "istio",         "k0sproject",
+    "k3s",          "k8s",      "karpenter", "kubernetes",   "kubevirt",     "kueue",         "linkerd",
+    "longhorn",     "microk8s", "nfd",       "openebs",      "portworx",     "projectcalico", "rke",
+    "rke2",         "rook",     "spotinst",  "submariner",   "talos",        "volcano"};
 
 }  // namespace
 

@@ -3,6 +3,7 @@
 #include "aggregator/sender/fleet.hpp"
 #include "aggregator/store/shape.hpp"
 #include "common/clock.hpp"
+#include "common/keyed_hash.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -59,7 +60,7 @@ class cursor {
                   const std::function<void(const point&)>& tell);
 
   std::vector<std::string> families_;
-  std::unordered_map<std::string, told> nodes_;
+  std::unordered_map<std::string, told, keyed_hash> nodes_;
   std::int64_t since_ns_ = 0;
   std::uint64_t round_ = 0;
 };

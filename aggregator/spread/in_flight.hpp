@@ -1,6 +1,7 @@
 #pragma once
 
 #include "common/clock.hpp"
+#include "common/keyed_hash.hpp"
 
 #include <cstdint>
 #include <deque>
@@ -47,7 +48,7 @@ class in_flight {
   void expire(instant now);
   void drop_oldest();
 
-  std::unordered_map<std::string, pod> pods_;
+  std::unordered_map<std::string, pod, keyed_hash> pods_;
   std::deque<std::pair<instant, std::string>> by_age_;  // some have gone or were put again since
 };
 

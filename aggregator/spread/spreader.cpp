@@ -11,6 +11,7 @@
 #include "aggregator/spread/spreader.hpp"
 
 #include "aggregator/spread/rate.hpp"
+#include "common/keyed_hash.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -55,7 +56,7 @@ void spreader::count(plan& p, instant now) {
     const std::string_view area = world_->area_of(f.kind, node);
     if (!area.empty()) ++p.pods.try_emplace(std::string(area)).first->second;
   };
-  std::unordered_set<std::string> on_their_way;
+  std::unordered_set<std::string, keyed_hash> on_their_way;
   in_flight_.each(p.pod.set_uid, now,
                   [&](const std::string& uid, const in_flight::pod&) { on_their_way.insert(uid); });
   world_->each_pod(p.pod.set_uid, [&](std::string_view uid, std::string_view node) {

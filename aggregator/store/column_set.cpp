@@ -13,6 +13,7 @@
 // family. Only families that a node can have are wished for.
 #include "aggregator/store/column_set.hpp"
 
+#include "common/metrics/plausible.hpp"
 #include "common/metrics/watch.hpp"
 #include "common/wire/names.hpp"
 
@@ -32,6 +33,14 @@ void add_families(std::set<std::string, std::less<>>& to, const metrics::resolve
   if (f == nullptr || name.rule_given) return;
   for (const metrics::member& m : f->members) to.emplace(m.family);
   for (const metrics::member& m : f->denominator) to.emplace(m.family);
+}
+
+/// What a statistic of the metric's values can be.
+metrics::plausible_range plausible(const metrics::resolved& name, statistic stat) {
+  const metrics::plausible_range of_values = metrics::plausible(name);
+  if (stat == statistic::trend) return {};
+  if (stat == statistic::stddev) return {0, of_values.most - of_values.least, of_values.apart};
+  return of_values;
 }
 
 // A mean or a trend over a minute is as good from a point a second as from five. Peaks are not.
@@ -100,6 +109,7 @@ void column_set::name(column& c, metrics::resolved meant) {
   c.stale_after = {};
   c.families.clear();
   add_families(c.families, c.name);
+  c.values->set_plausible(plausible(c.name, c.stat));
 }
 
 /// Another column of this kind with the same plan.
@@ -170,10 +180,10 @@ column_set::added column_set::add(const column_spec& spec) {
   }
   auto fresh = std::make_unique<column>();
   fresh->spec = spec;
+  fresh->values = std::make_shared<shared_column>(spec);
   name(*fresh, names_->resolve(spec.metric));
   fresh->users = 1;
   ++interest_version_;
-  fresh->values = std::make_shared<shared_column>(spec);
 
   std::uint32_t id = 0;
   if (free_.empty()) {

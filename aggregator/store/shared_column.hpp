@@ -1,6 +1,7 @@
 #pragma once
 
 #include "aggregator/store/types.hpp"
+#include "common/metrics/family.hpp"
 
 #include <array>
 #include <atomic>
@@ -139,6 +140,17 @@ class shared_column {
     if (const duration* spread = spreads_.find(id)) s.spread = *spread;
     return s;
   }
+  /// What its values can be, by the catalogue; everything, if the metric is none of ours. Any thread: read
+  /// while the table of old names is replaced, the numbers may be of both its meanings for once.
+  metrics::plausible_range plausible() const noexcept {
+    const auto of = [](const std::atomic<double>& x) { return x.load(std::memory_order_relaxed); };
+    return {of(least_), of(most_), of(apart_)};
+  }
+  void set_plausible(const metrics::plausible_range& r) noexcept {
+    least_.store(r.least, std::memory_order_relaxed);
+    most_.store(r.most, std::memory_order_relaxed);
+    apart_.store(r.apart, std::memory_order_relaxed);
+  }
   /// Has the memory of `id`'s sample fetched; for loops over many nodes. Any id.
   void prefetch(node_id id) const noexcept { __builtin_prefetch(cells_.find(id)); }
 
@@ -146,6 +158,8 @@ class shared_column {
   column_spec spec_;
   node_array<shared_sample> cells_;
   node_array<duration> spreads_;  // the writer's
+  std::atomic<double> least_{metrics::plausible_range{}.least}, most_{metrics::plausible_range{}.most},
+      apart_{0};
 };
 
 }  // namespace binnacle::store

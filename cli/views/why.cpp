@@ -41,6 +41,7 @@ std::string words_for(const json::value& node, bool dry_run) {
   if (verdict == "refused_spread") return "refused: spread";
   if (verdict == "unknown") return "passed: never seen";
   if (verdict == "unscored") {
+    if (flag(node, "implausible")) return "cannot be: no score";
     const auto& values = list(node, "values");
     return values.empty() || !text(values.front(), "absent").empty() ? "no data" : "partial: no score";
   }

@@ -258,6 +258,13 @@ inline constexpr family aggregator[] = {
      .help = "Values in prioritize calls that were so far outside the other candidates' range that they "
              "counted as the end of that range.",
      .source = "aggregator"},
+    {.name = "binnacle_scores_implausible_total",
+     .unit = "",
+     .type = kind::counter,
+     .help =
+         "Values in prioritize calls that cannot be (METRICS.md says between what they lie), so that they "
+         "counted as none.",
+     .source = "aggregator"},
     {.name = "binnacle_decision_age_seconds",
      .unit = "seconds",
      .type = kind::histogram,

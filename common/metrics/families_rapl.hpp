@@ -81,7 +81,8 @@ inline constexpr family rapl[] = {
      .labels = rapl_package,
      .rule = node_rule::min,
      .source = "rapl",
-     .privilege = rapl_energy_privilege},
+     .privilege = rapl_energy_privilege,
+     .plausible = {{-100, 1, 1}}},
     {.name = "rapl_tdp_utilization_ratio",
      .unit = "ratio",
      .exponent = -4,
@@ -91,7 +92,8 @@ inline constexpr family rapl[] = {
      .members = rapl_package_watts,
      .denominator = rapl_package_tdp,
      .source = "rapl",
-     .privilege = rapl_energy_privilege},
+     .privilege = rapl_energy_privilege,
+     .plausible = {{0, 100, 1}}},
 };
 
 }  // namespace binnacle::metrics::tables

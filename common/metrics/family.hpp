@@ -3,6 +3,8 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <limits>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -31,6 +33,16 @@ struct member {
   std::string_view value = {};
 };
 
+/// What values can be at all, both ends included, and how far apart those of honest nodes usually are at most
+/// (0: nobody can say).
+struct plausible_range {
+  double least = -std::numeric_limits<double>::infinity();
+  double most = std::numeric_limits<double>::infinity();
+  double apart = 0;
+
+  friend bool operator==(const plausible_range&, const plausible_range&) = default;
+};
+
 /// One metric that we emit. All text is static; the tables are families_*.hpp, one per source, and
 /// METRICS.md is printed from them.
 struct family {
@@ -52,6 +64,7 @@ struct family {
   /// How many of `labels`, from the first, make flat names, where those tell the series of a node apart
   /// already; 0: all.
   std::size_t flat_labels = 0;
+  std::optional<plausible_range> plausible = std::nullopt;  ///< instead of its unit's (plausible.hpp)
 };
 
 }  // namespace binnacle::metrics

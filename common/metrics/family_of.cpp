@@ -2,8 +2,8 @@
 
 namespace binnacle::metrics {
 
-const family* family_of(std::string_view name) {
-  if (const family* itself = find(resolve(name).family); itself != nullptr) return itself;
+const family* family_meant(std::string_view name) {
+  if (const family* itself = find(name); itself != nullptr) return itself;
   const family* out = nullptr;
   for (const family& f : catalog()) {
     const bool fits = name.size() > f.name.size() + 1 && name.starts_with(f.name) &&
@@ -12,5 +12,7 @@ const family* family_of(std::string_view name) {
   }
   return out;
 }
+
+const family* family_of(std::string_view name) { return family_meant(resolve(name).family); }
 
 }  // namespace binnacle::metrics

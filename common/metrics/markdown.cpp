@@ -1,9 +1,11 @@
-#include "common/metrics/catalog.hpp"
+#include "common/metrics/plausible.hpp"
+#include "common/text/plain.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <iterator>
 
 namespace binnacle::metrics {
@@ -88,6 +90,15 @@ std::string resolution(const family& f) {
   return f.exponent >= 0 ? fmt::format("1{:0<{}}", "", f.exponent) : fmt::format("0.{:0>{}}", 1, -f.exponent);
 }
 
+/// "0 to 100000", "from 0", or nothing, for values that can be anything.
+std::string can_be(const family& f) {
+  if (f.type == kind::histogram || f.source == "aggregator") return "";
+  const plausible_range r = plausible(f);
+  if (std::isinf(r.least)) return "";
+  return std::isinf(r.most) ? fmt::format("from {}", plain(r.least))
+                            : fmt::format("{} to {}", plain(r.least), plain(r.most));
+}
+
 std::string labels(const family& f) {
   std::string out;
   for (std::string_view l : f.labels) out += fmt::format("{}`{}`", out.empty() ? "" : ", ", l);
@@ -109,12 +120,13 @@ void print_section(std::string& out, const section& s) {
   auto to = std::back_inserter(out);
   fmt::format_to(to, "\n## {}\n\n{}\n\n", s.title, s.text);
   out +=
-      "| name | type | labels | unit | resolution | a node's number | meaning | needs | old names "
-      "|\n|---|---|---|---|---|---|---|---|---|\n";
+      "| name | type | labels | unit | resolution | can be | a node's number | meaning | needs | old names "
+      "|\n|---|---|---|---|---|---|---|---|---|---|\n";
   for (const family& f : catalog()) {
     if (f.source != s.source) continue;
-    fmt::format_to(to, "| `{}` | {} | {} | {} | {} | {} | {} | {} | {} |\n", f.name, type_name(f.type),
-                   labels(f), f.unit, resolution(f), node_number(f), f.help, f.privilege, old_names(f));
+    fmt::format_to(to, "| `{}` | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", f.name, type_name(f.type),
+                   labels(f), f.unit, resolution(f), can_be(f), node_number(f), f.help, f.privilege,
+                   old_names(f));
   }
 }
 
@@ -139,7 +151,10 @@ std::string markdown() {
       "<!-- Generated from common/metrics: do not edit. Print it again with: build/common/metrics/metrics_md "
       "> METRICS.md -->\n# Metrics\n\nEvery metric that Binnacle emits, under the one name that policies, "
       "the custom metrics API, `/metrics` and the CLI use.\n\n- **Resolution**: values are whole multiples "
-      "of it; rules compare exactly these numbers.\n- **A node's number**: a `TASPolicy` rule names a metric "
+      "of it; rules compare exactly these numbers.\n- **Can be**: a value outside is a broken sensor or a "
+      "lie, so "
+      "`scheduleonmetric` takes it as none. The bounds are wide enough for any real machine.\n- **A node's "
+      "number**: a `TASPolicy` rule names a metric "
       "without a selector, so the series of a node become one number. A sum is\n  absent if any member is "
       "absent. A maximum, minimum or mean uses the members that have values, and is then marked `partial`. "
       "The\n  number is as old as its oldest member. Of a user's or exporter's gauge with several series the "

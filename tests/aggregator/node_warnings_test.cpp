@@ -1,5 +1,7 @@
 #include "aggregator/node_warnings.hpp"
 
+#include "aggregator/policy_blame.hpp"
+
 #include <doctest/doctest.h>
 
 namespace node_warnings_test {
@@ -18,14 +20,18 @@ TEST_SUITE("aggregator/node_warnings") {
     CHECK(id_warnings(16, 16).size() == 1);
   }
 
-  TEST_CASE("a value that prioritize clamped is said for ten minutes") {
+  TEST_CASE("a value that prioritize clamped, or did not take, is said for ten minutes") {
     using namespace std::chrono_literals;
     const binnacle::instant then(1h);
     CHECK(score_warnings({}, then).empty());
-    const auto said = score_warnings({"n7", "rapl_power_watts", then}, then + 10min);
-    REQUIRE(said.size() == 1);
+    binnacle::extender::counters seen;
+    seen.last_beyond = {"n7", "rapl_power_watts", then};
+    seen.last_implausible = {"n8", "rapl_power_watts", then};
+    const auto said = score_warnings(seen, then + 10min);
+    REQUIRE(said.size() == 2);
     CHECK(said[0].starts_with("node n7: its rapl_power_watts was far out"));
-    CHECK(score_warnings({"n7", "rapl_power_watts", then}, then + 10min + 1s).empty());
+    CHECK(said[1].starts_with("node n8: its rapl_power_watts was a value that cannot be"));
+    CHECK(score_warnings(seen, then + 10min + 1s).empty());
   }
 
   TEST_CASE("a denied certificate is said for ten minutes, for each port that saw it") {
@@ -41,11 +47,39 @@ TEST_SUITE("aggregator/node_warnings") {
   }
 
   TEST_CASE("sessions that end again and again are reported once for each reason, with some of their nodes") {
-    const auto said =
-        session_warnings({{{binnacle::wire::reason::bad_message, "a wish"}, {"a", "b", "c", "d", "e", "f"}}});
+    const auto said = session_warnings(
+        {{{binnacle::wire::reason::bad_message, "a wish"}, {"a", "b", "c", "d", "e", "f"}}}, {});
     REQUIRE(said.size() == 1);
     CHECK(said[0].starts_with("the sessions of 6 nodes (a, b, c, d, e and 1 more) end again and again"));
     CHECK(said[0].find("bad_message: a wish") != std::string::npos);
+  }
+
+  TEST_CASE("issue_16_0_sessions_that_end_over_a_policy_s_metric_name_the_policy") {
+    namespace policy = binnacle::policy;
+    const auto asks_for = [](const char* metric) {
+      auto p = std::make_shared<policy::published_policy>();
+      policy::published_rule rule;
+      rule.definition.metric = metric;
+      p->strategies.emplace_back().rules.push_back(rule);
+      return p;
+    };
+    const policy::policy_table all{{{"default", "fine"}, asks_for("cpu")},
+                                   {{"default", "hot"}, asks_for("cpu-x")},
+                                   {{"team", "hot"}, asks_for("cpu-x")}};
+    const std::vector<binnacle::ingest::repeated_end> ends{
+        {{binnacle::wire::reason::bad_message, "a wish for \"cpu-x\", which is not a metric name"},
+         {"a", "b"}}};
+    const auto said = session_warnings(ends, all);
+    REQUIRE(said.size() == 1);
+    CHECK(
+        said[0].ends_with("policy default/hot asks for \"cpu-x\", policy team/hot asks for \"cpu-x\": name "
+                          "another metric there, or bring the agents to this version"));
+    CHECK(refusal_of_agents(ends, all, {"default", "hot"})
+              .starts_with("the sessions of 2 nodes end again and again over \"cpu-x\": bad_message"));
+    CHECK(refusal_of_agents(ends, all, {"default", "fine"}).empty());
+    // An end of another kind is no policy's fault.
+    const binnacle::wire::fault other{binnacle::wire::reason::sequence_gap, "\"cpu-x\""};
+    CHECK(policies_behind(other, all).empty());
   }
 
   TEST_CASE("of many nodes with one trouble the first five are named, and how many more there are") {

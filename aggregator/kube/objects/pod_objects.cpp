@@ -140,7 +140,7 @@ void pod_objects::unlist_addresses(const known_pod& of) {
 }
 
 std::uint64_t pod_objects::set_key(std::string_view uid) noexcept {
-  return uid.empty() ? 0 : std::max<std::uint64_t>(std::hash<std::string_view>{}(uid), 1);
+  return uid.empty() ? 0 : std::max<std::uint64_t>(keyed_hash{}(uid), 1);
 }
 
 const std::vector<const pod_objects::known_pod*>* pod_objects::made_by(std::uint64_t set) const noexcept {

@@ -39,7 +39,8 @@ class pod_objects final : public watcher {
     bool leaving = false;            ///< somebody has deleted it, and it has not ended yet
     std::uint64_t set = 0;           ///< set_key() of the ReplicaSet that made it; 0: none did
   };
-  /// What stands for a ReplicaSet's uid, which is 36 characters: pods are many.
+  /// What stands for a ReplicaSet's uid, which is 36 characters: pods are many. Who creates a pod may write
+  /// any uid there, so the hash has a key: he can make no two that are one. Differs from process to process.
   static std::uint64_t set_key(std::string_view uid) noexcept;
   const std::map<object_key, pod>& objects() const noexcept { return objects_; }
   /// The pod of that name, or null. Valid until the next event.

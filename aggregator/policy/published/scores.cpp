@@ -30,10 +30,16 @@ struct goodness {
   double worst = std::numeric_limits<double>::infinity();
   double largest_magnitude = 0;
   int finest = 18;  // exponent of the unit
+  std::vector<std::uint32_t> implausible;
 };
 
 double in_units(const decimal& v, int finest) {
   return static_cast<double>(v.mantissa) * powers_of_ten[static_cast<std::size_t>(v.exponent - finest)];
+}
+
+double bound_in_units(double bound, int finest) {
+  return finest <= 0 ? bound * powers_of_ten[static_cast<std::size_t>(-finest)]
+                     : bound / powers_of_ten[static_cast<std::size_t>(finest)];
 }
 
 /// How good a value is, as a number of which a larger one is better.
@@ -56,10 +62,16 @@ goodness weigh(std::span<const std::optional<decimal>> values, const preference&
       shift >= 0 ? static_cast<double>(better.target.nano) * powers_of_ten[static_cast<std::size_t>(shift)]
                  : static_cast<double>(better.target.nano) / powers_of_ten[static_cast<std::size_t>(-shift)];
   const direction wanted = towards(better.op);
+  const auto least = bound_in_units(better.plausible.least, finest);
+  const auto most = bound_in_units(better.plausible.most, finest);
   goodness out{.of = std::vector<double>(values.size(), none), .finest = finest};
-  for (std::size_t i = 0; i < values.size(); ++i) {
+  for (std::uint32_t i = 0; i < values.size(); ++i) {
     if (!values[i]) continue;
     const double v = in_units(*values[i], finest);
+    if (v < least || v > most) {
+      out.implausible.push_back(i);
+      continue;
+    }
     const double g = goodness_of(wanted, v, target);
     out.of[i] = g;
     out.best = std::max(out.best, g);
@@ -73,6 +85,7 @@ goodness weigh(std::span<const std::optional<decimal>> values, const preference&
 struct believable_range {
   double worst = -std::numeric_limits<double>::infinity();
   double best = std::numeric_limits<double>::infinity();
+  double alarm = 0;  ///< how far beyond them a value is suspicious
 };
 
 /// Whether more than `few` of `some` lie near either end of the whole range. Then the percentiles are at most
@@ -89,7 +102,16 @@ bool crowded_at_both_ends(const std::vector<double>& some, const goodness& all, 
   return near_best > few && near_worst > few;
 }
 
-believable_range believable(const goodness& good) {
+/// How many times the largest of a few values an honest one may lie beyond them: the more, the further these
+/// lie apart themselves.
+double times_of_few(double low, double high) {
+  const double smallest = low * high > 0 ? std::min(std::abs(low), std::abs(high)) : 0;
+  const double largest = std::max(std::abs(low), std::abs(high));
+  return std::clamp(smallest > 0 ? 2 * largest / smallest : 8.0, 4.0, 8.0);
+}
+
+/// `apart`: how far apart honest nodes usually are, in the same units.
+believable_range believable(const goodness& good, double apart) {
   constexpr std::size_t most = 512, cut = 20;  // a twentieth at either end
   std::vector<double> some;
   some.reserve(most);
@@ -97,16 +119,21 @@ believable_range believable(const goodness& good) {
   for (std::size_t i = 0; i < good.of.size(); i += step) {
     if (!std::isnan(good.of[i])) some.push_back(good.of[i]);
   }
-  const std::size_t few = some.size() / cut;
-  if (some.size() < least_for_a_range || crowded_at_both_ends(some, good, few)) return {};
+  if (some.size() < 3) return {};
+  const bool many = some.size() >= least_for_percentiles;
+  const std::size_t few = std::max<std::size_t>(1, some.size() / cut);
+  if (many && crowded_at_both_ends(some, good, few)) return {};
   const auto low = some.begin() + static_cast<std::ptrdiff_t>(few);
   const auto high = some.end() - 1 - static_cast<std::ptrdiff_t>(few);
   std::nth_element(some.begin(), low, some.end());
-  std::nth_element(low + 1, high, some.end());
+  if (low != high) std::nth_element(low + 1, high, some.end());
+  const double largest = std::max(std::abs(*low), std::abs(*high));
   // Where nearly all are equal, what is a little off is no lie: as noise it counts from 5 % on.
-  const double width = std::max(*high - *low, std::max(std::abs(*low), std::abs(*high)) / cut);
-  if (width == 0) return {};
-  return {*low - width, *high + width};
+  const double margin =
+      many ? std::max(*high - *low, largest / cut) : std::max(largest * times_of_few(*low, *high), apart);
+  if (margin == 0) return {};
+  // Of few candidates one may be all that differs, as the busy node among idle ones does.
+  return {*low - margin, *high + margin, many ? 0 : 10 * margin};
 }
 
 /// How uncertain a value must be for the true one to be worse.
@@ -125,19 +152,21 @@ bool could_be_worse(comparison op, store::certainty sure) noexcept {
   return (sure & may_hide_worse(towards(op))) != store::certainty::exact;
 }
 
-std::vector<std::uint32_t> score_by_value(std::span<const std::optional<decimal>> values,
-                                          const preference& better, std::span<std::uint8_t> scores) {
+out_of_line score_by_value(std::span<const std::optional<decimal>> values, const preference& better,
+                           std::span<std::uint8_t> scores) {
   goodness good = weigh(values, better);
-  std::vector<std::uint32_t> beyond;
-  if (const believable_range ends = believable(good); good.best > ends.best || good.worst < ends.worst) {
+  out_of_line out{std::move(good.implausible), {}, {}};
+  const believable_range ends = believable(good, bound_in_units(better.plausible.apart, good.finest));
+  if (good.best > ends.best || good.worst < ends.worst) {
     good.best = std::min(good.best, ends.best);
     good.worst = std::max(good.worst, ends.worst);
     good.largest_magnitude = 0;
     for (std::uint32_t i = 0; i < values.size(); ++i) {
-      if (!values[i]) continue;
       double& g = good.of[i];
+      if (std::isnan(g)) continue;
       if (g > good.best || g < good.worst) {
-        beyond.push_back(i);
+        out.beyond.push_back(i);
+        if (g > ends.best + ends.alarm || g < ends.worst - ends.alarm) out.suspicious.push_back(i);
         g = std::clamp(g, good.worst, good.best);
       } else {
         good.largest_magnitude =
@@ -157,12 +186,13 @@ std::vector<std::uint32_t> score_by_value(std::span<const std::optional<decimal>
     // Never below zero, so cutting off is rounding down; std::floor is a call on x86-64 without SSE 4.1.
     scores[i] = static_cast<std::uint8_t>(top_score - below_best + 0.5);
   }
-  return beyond;
+  return out;
 }
 
-void score_by_rank(std::span<const std::optional<decimal>> values, std::span<const std::string_view> names,
-                   const preference& better, std::span<std::uint8_t> scores) {
-  const goodness good = weigh(values, better);
+out_of_line score_by_rank(std::span<const std::optional<decimal>> values,
+                          std::span<const std::string_view> names, const preference& better,
+                          std::span<std::uint8_t> scores) {
+  goodness good = weigh(values, better);
   std::vector<std::uint32_t> order;
   order.reserve(values.size());
   for (std::uint32_t i = 0; i < values.size(); ++i) {
@@ -179,6 +209,7 @@ void score_by_rank(std::span<const std::optional<decimal>> values, std::span<con
   for (auto at = order.begin(); at != last; ++at) {
     scores[*at] = static_cast<std::uint8_t>(top_score - (at - order.begin()));
   }
+  return {std::move(good.implausible), {}, {}};
 }
 
 }  // namespace binnacle::policy

@@ -19,30 +19,51 @@ constexpr std::uint8_t top_score = 10;
 /// nearer to the target (TAS: random).
 struct preference {
   comparison op = comparison::less_than;
-  quantity target{};  ///< Equals only
+  quantity target{};                        ///< Equals only
+  metrics::plausible_range plausible = {};  ///< what values can be at all
 };
 
 /// Whether a node may be worse than a value of this certainty says, for example with LessThan on a maximum
 /// whose hottest member is missing. Such a node counts as a candidate without a value.
 bool could_be_worse(comparison op, store::certainty sure) noexcept;
 
+/// Candidates whose values are not taken as they are, ascending; nearly always none.
+struct out_of_line {
+  /// The value cannot be, so it counts as none: taken as the nearest value that can be, a lie below zero
+  /// watts would still make its node the best.
+  std::vector<std::uint32_t> implausible;
+  /// The value lies far from those of the others and counts as the end of their range.
+  std::vector<std::uint32_t> beyond;
+  /// Of those beyond, the ones that no difference between honest machines explains; the others may just be
+  /// the one busy node among idle ones.
+  std::vector<std::uint32_t> suspicious;
+};
+
 /// Scores by value: 10 − 10 × (best − v)/(best − worst), rounded half up, the spread taken as at
 /// least 5 % of the largest magnitude, so that noise ties. The best always gets 10, also when all are equal;
 /// the worst gets 0 when the spread is real. A candidate without a value gets 0. `scores` has the size of
 /// `values`.
-/// From `least_for_a_range` values on, one node's lie cannot take the differences out of all others' scores:
-/// the range is that from the 5th to the 95th percentile, and as much again on either side; a value beyond it
-/// counts as its end. So the others' differences shrink to a third at most, and honest scores, whose range is
-/// narrower, are what they are without this. The percentiles are those of up to 512 candidates, evenly taken.
-/// Gives the candidates whose values lay beyond, ascending; nearly always none.
-std::vector<std::uint32_t> score_by_value(std::span<const std::optional<decimal>> values,
-                                          const preference& better, std::span<std::uint8_t> scores);
-/// Of fewer candidates nobody can say which is out of line.
-inline constexpr std::size_t least_for_a_range = 20;
+/// One node's lie cannot take the differences out of all others' scores: a value beyond the range of the
+/// others, widened on either side, counts as the end of that range. No order changes by that, but among lies.
+/// - From `least_for_percentiles` values on the range goes from the 5th to the 95th percentile of up to 512
+///   candidates, evenly taken, and is widened by its own length. So the others' differences shrink to a third
+///   at most, and honest scores, whose range is narrower, are what they are without this.
+/// - Of three values or more the highest and the lowest are left out of the range, so that of three it is the
+///   one in the middle. Few values say little about how far an honest one may lie from them, so the range is
+///   widened by four to eight times its largest magnitude (by more, the further these values lie apart
+///   themselves), or by how far apart honest nodes usually are, whichever is more. So where no value is more
+///   than five times another, scores are what they always were.
+/// - Of two values nobody can say which one is wrong.
+out_of_line score_by_value(std::span<const std::optional<decimal>> values, const preference& better,
+                           std::span<std::uint8_t> scores);
+inline constexpr std::size_t least_for_percentiles = 20;
 
 /// TAS's order (`--score=rank`): the i-th best gets 10 − i, from the eleventh on 0; equal values rank by
-/// name. A candidate without a value gets 0. The three spans have one size.
-void score_by_rank(std::span<const std::optional<decimal>> values, std::span<const std::string_view> names,
-                   const preference& better, std::span<std::uint8_t> scores);
+/// name. A candidate without a value, or with an implausible one, gets 0. A lie takes one place in that
+/// order, so it moves each other node by a place at most. The three spans have one size. Gives `implausible`
+/// alone.
+out_of_line score_by_rank(std::span<const std::optional<decimal>> values,
+                          std::span<const std::string_view> names, const preference& better,
+                          std::span<std::uint8_t> scores);
 
 }  // namespace binnacle::policy

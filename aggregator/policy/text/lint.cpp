@@ -3,6 +3,7 @@
 #include "aggregator/policy/strategies.hpp"
 #include "aggregator/policy/text/policy_set.hpp"
 #include "common/metrics/family_of.hpp"
+#include "common/metrics/plausible.hpp"
 #include "common/text/nearest.hpp"
 #include "common/text/plain.hpp"
 #include "common/text/text.hpp"
@@ -31,18 +32,6 @@ std::string_view nearest_metric(const std::string& metric) {
   for (const metrics::family& f : metrics::catalog()) names.push_back(f.name);
   for (const metrics::alias& a : metrics::aliases()) names.push_back(a.name);
   return nearest(metric, names);
-}
-
-struct range {
-  double least, most;
-  std::string_view what;
-};
-
-/// Targets outside are a wrong unit or a slip of the pen.
-std::optional<range> plausible(std::string_view unit) {
-  if (unit == "ratio") return range{0, 1, "a ratio is between 0 and 1"};
-  if (unit == "watts") return range{0, 100'000, "watts of a node lie between 0 and 100000"};
-  return std::nullopt;
 }
 
 /// Whether `a`, which looks in the direction of `b`, is true of values that `b` is not true of.
@@ -109,19 +98,18 @@ class linter {
   }
 
   void check_target(strategy_kind kind, std::size_t i, const rule& r, const known_metric& metric) {
-    const auto expected = plausible(metric.family->unit);
-    if (!expected || r.stat == store::statistic::stddev || r.stat == store::statistic::trend) return;
+    if (r.stat == store::statistic::stddev || r.stat == store::statistic::trend) return;
+    const metrics::plausible_range can_be = metrics::plausible(metric.name);
     const double target = static_cast<double>(r.target.nano) / 1e9;
-    const double a = metric.name.scale * expected->least + metric.name.offset;
-    const double b = metric.name.scale * expected->most + metric.name.offset;
-    if (target >= std::min(a, b) && target <= std::max(a, b)) return;
+    if (target >= can_be.least && target <= can_be.most) return;
     // 1 is the highest ratio; a rule that waits for more can never hold.
     std::string remedy = "look at the unit";
-    if (expected->most == 1 && metric.name.scale == 1 && target > 1 && target <= 100) {
+    if (metric.family->unit == "ratio" && metric.name.scale == 1 && target > 1 && target <= 100) {
       remedy = fmt::format("write targetQuantity: \"{}\" if {} % is meant", target / 100, target);
     }
     say(severity::warning, kind, i,
-        fmt::format("the target {} is out of range: {}; {}", plain(r.target), expected->what, remedy));
+        fmt::format("the target {} is out of range: {}; {}", plain(r.target),
+                    metrics::plausible_text(*metric.family), remedy));
   }
 
   /// Two rules on one metric that exclude each other, or that one of is always true.

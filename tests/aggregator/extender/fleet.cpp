@@ -1,5 +1,7 @@
 #include "tests/aggregator/extender/fleet.hpp"
 
+#include "common/metrics/plausible.hpp"
+
 namespace binnacle::test {
 namespace {
 
@@ -28,7 +30,10 @@ store::node_id fleet::node(const std::string& name) {
 
 store::shared_column& fleet::column(const std::string& metric) {
   auto& c = columns_[metric];
-  if (!c) c = std::make_shared<store::shared_column>(store::column_spec{metric, {}, {}});
+  if (!c) {
+    c = std::make_shared<store::shared_column>(store::column_spec{metric, {}, {}});
+    c->set_plausible(metrics::plausible(metrics::resolve(metric)));
+  }
   return *c;
 }
 

@@ -66,7 +66,7 @@ TEST_SUITE("aggregator/extender/prioritize") {
       f.value(names.back(), "package_power_avg", {100 + i, 0});
     }
     names.push_back("liar");
-    f.value("liar", "package_power_avg", {-1'000'000'000, 0});
+    f.value("liar", "package_power_avg", {5'000, 0});
     policy::policy p;
     p.key = {"default", "power"};
     p.strategies.push_back(
@@ -74,12 +74,35 @@ TEST_SUITE("aggregator/extender/prioritize") {
     f.publish(p);
     CHECK(f.prioritize(body_for("power", names)).outcome == "decided");
     const auto r = f.decisions.find({}).at(0);
-    CHECK(r->candidates[30].beyond);
-    CHECK_FALSE(r->candidates[0].beyond);
+    CHECK(r->candidates[30].value == decision::standing::beyond);
+    CHECK(r->candidates[0].value == decision::standing::usual);
     CHECK(r->candidates[0].score >= r->candidates[29].score + 3);
     CHECK(decision::sentence(*r, 30, "liar").find("far outside the other nodes' range") != std::string::npos);
     CHECK(f.face().stats().beyond == 1);
     CHECK(f.face().stats().last_beyond.node == "liar");
+  }
+
+  TEST_CASE("a value that cannot be gives no score, and the record, the sentence and the counters say so") {
+    for (const auto how : {extender::score_mode::value, extender::score_mode::rank}) {
+      demo_fleet f;
+      f.settings.scores = how;
+      f.value("node-c", "package_power_avg", {-1, 0});
+      CHECK(
+          f.prioritize(body_for("power")).body ==
+          (how == extender::score_mode::value
+               ? R"([{"Host":"node-a","Score":0},{"Host":"node-b","Score":10},{"Host":"node-c","Score":0}])"
+               : R"([{"Host":"node-a","Score":9},{"Host":"node-b","Score":10},{"Host":"node-c","Score":0}])"));
+      const auto* r = f.decisions.find({}).at(0);
+      CHECK(r->candidates[2].what == decision::verdict::unscored);
+      CHECK(r->candidates[2].value == decision::standing::implausible);
+      CHECK(
+          decision::sentence(*r, 2, "node-c")
+              .starts_with("node-c scores 0: package_power_avg says -1, which cannot be (the least is 0, the "
+                           "most 10000), read "));
+      CHECK(decision::to_json(*r, f.decisions.names()).find(R"("implausible":true)") != std::string::npos);
+      CHECK(f.face().stats().implausible == 1);
+      CHECK(f.face().stats().last_implausible.node == "node-c");
+    }
   }
 
   TEST_CASE("--score=rank gives the order of TAS") {

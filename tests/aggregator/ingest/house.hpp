@@ -103,10 +103,24 @@ struct visitor {
   explicit visitor(house& h) : where(h), tls(h.no_certificate()) {}
 
   task<bool> connect() {
+    if (!from.empty()) co_return co_await connect_from();
     auto made = co_await async::connect("127.0.0.1", where.door->port(), tls, "localhost", within(5s));
     if (made.has_error()) co_return false;
     peer = std::make_unique<async::stream>(std::move(*made));
     co_return true;
+  }
+
+  /// From another address of loopback, for which a socket must be bound.
+  task<bool> connect_from() {
+    async::tcp_socket socket(where.loop);
+    const async::tcp::endpoint here(boost::asio::ip::make_address(from), 0);
+    const async::tcp::endpoint there(boost::asio::ip::make_address("127.0.0.1"), where.door->port());
+    socket.open(async::tcp::v4());
+    socket.bind(here);
+    socket.connect(there);
+    peer = std::make_unique<async::stream>(std::move(socket), tls, binnacle::tls::role::client, "localhost");
+    const auto shaken = co_await peer->handshake(within(5s));
+    co_return shaken.has_value();
   }
 
   /// Connects and says hello; what the aggregator answers is in `session`.
@@ -195,6 +209,7 @@ struct visitor {
   std::string told() const { return session.ended() ? session.ended()->message : std::string(); }
 
   house& where;
+  std::string from = {};  ///< its address; empty: 127.0.0.1
   std::shared_ptr<SSL_CTX> tls;
   std::string credential;
   std::uint64_t process = 0;

@@ -224,40 +224,103 @@ TEST_SUITE("aggregator/ingest/session") {
     });
   }
 
-  TEST_CASE("if two machines claim one node, the one that is heard stays, once the contest is noticed") {
+  TEST_CASE("issue_16_a10_of_two_machines_at_one_address_the_one_that_was_there_first_has_the_node") {
     support::run([](async::loop& loop) -> task<void> {
       house h(loop);
       std::vector<std::unique_ptr<visitor>> twins;
+      // A thief behind the node's own NAT comes second, and takes the node at each odd swap.
       for (int i = 0; i < 4; ++i) {
         twins.push_back(std::make_unique<visitor>(h, "node-1"));
         co_await twins.back()->hello("node-1", "", i % 2 == 0 ? "boot-1" : "boot-2");
         CHECK(twins.back()->last == event::welcomed);
       }
-      visitor refused(h, "node-1");
-      co_await refused.hello("node-1", "", "boot-1");
-      CHECK(refused.last == event::ended);
-      CHECK(refused.why() == wire::reason::contested);
-      CHECK(refused.told().find("has the node node-1 and stays") != std::string::npos);
       CHECK(h.door->counters().superseded == 3);
-      CHECK(h.ended(wire::reason::contested) == 1);
       const std::vector<contest> all = h.door->contests(boot_clock::now());
       REQUIRE(all.size() == 1);
       CHECK(all[0].node == "node-1");
       CHECK(all[0].stays == h.view.find("node-1")->peer_address);
       CHECK(h.door->contests(boot_clock::now() + 6min).empty());
 
+      // The swaps made it contested while the thief had the node; the real agent gets it back, and keeps it.
+      visitor real(h, "node-1");
+      co_await real.hello("node-1", "", "boot-1");
+      CHECK(real.last == event::welcomed);
+      for (int i = 0; i < 3; ++i) {
+        visitor thief(h, "node-1");
+        co_await thief.hello("node-1", "", i == 2 ? "boot-3" : "boot-2");
+        CHECK(thief.last == event::ended);
+        CHECK(thief.why() == wire::reason::contested);
+        CHECK(thief.told().find("has the node node-1 and stays") != std::string::npos);
+      }
+      CHECK(h.ended(wire::reason::contested) == 3);
+
       // Its own machine's next link is welcome; so is the other when nobody is there any more.
       visitor again(h, "node-1");
-      co_await again.hello("node-1", "", "boot-2");
+      co_await again.hello("node-1", "", "boot-1");
       CHECK(again.last == event::welcomed);
       again.peer->close();
       twins.clear();
       auto nobody = [&] { return h.door->counters().open == 0; };
       co_await h.until(nobody);
       visitor next(h, "node-1");
-      co_await next.hello("node-1", "", "boot-1");
+      co_await next.hello("node-1", "", "boot-2");
       CHECK(next.last == event::welcomed);
       next.peer->close();
+      co_await h.stop();
+    });
+  }
+
+  TEST_CASE("issue_16_a10_a_thief_elsewhere_gets_no_swap_whatever_he_says_and_goes_when_the_agent_is_back") {
+    support::run([](async::loop& loop) -> task<void> {
+      house h(loop);
+      auto real = std::make_unique<visitor>(h, "node-1");
+      co_await real->hello("node-1", "", "boot-1");
+      REQUIRE(real->last == event::welcomed);
+      // Also one who knows the node's boot id.
+      for (const char* boot : {"boot-2", "boot-1", "boot-2"}) {
+        visitor thief(h, "node-1");
+        thief.from = "127.0.0.2";
+        co_await thief.hello("node-1", "", boot);
+        CHECK(thief.last == event::ended);
+        CHECK(thief.why() == wire::reason::contested);
+      }
+      CHECK(h.door->counters().superseded == 0);
+      CHECK(h.door->contests(boot_clock::now()).size() == 1);
+
+      // While the machine is being started again he gets in.
+      real->peer->close();
+      auto nobody = [&] { return h.door->counters().open == 0; };
+      co_await h.until(nobody);
+      visitor thief(h, "node-1");
+      thief.from = "127.0.0.2";
+      co_await thief.hello("node-1", "", "boot-2");
+      CHECK(thief.last == event::welcomed);
+      real = std::make_unique<visitor>(h, "node-1");
+      co_await real->hello("node-1", "", "boot-3");
+      CHECK(real->last == event::welcomed);
+      CHECK(h.view.find("node-1")->peer_address.starts_with("127.0.0.1:"));
+      visitor again(h, "node-1");
+      again.from = "127.0.0.2";
+      co_await again.hello("node-1", "", "boot-2");
+      CHECK(again.why() == wire::reason::contested);
+      real->peer->close();
+      thief.peer->close();
+      co_await h.stop();
+    });
+  }
+
+  TEST_CASE("one agent may come from another address while its older link is heard") {
+    support::run([](async::loop& loop) -> task<void> {
+      house h(loop);
+      visitor first(h, "node-1"), second(h, "node-1");
+      first.process = second.process = 7;
+      second.from = "127.0.0.2";
+      co_await first.hello("node-1");
+      co_await second.hello("node-1");
+      CHECK(second.last == event::welcomed);
+      CHECK(h.ended(wire::reason::superseded) == 1);
+      second.peer->close();
+      first.peer->close();
       co_await h.stop();
     });
   }

@@ -25,6 +25,17 @@ TEST_SUITE("aggregator/store/warehouse/names") {
     CHECK(column.values->load(n).value == decimal{1175, -4});
   }
 
+  TEST_CASE("a column knows what its values can be, and those of a statistic") {
+    warehouse w;
+    const auto range_of = [&](statistic of) {
+      return w.watch({"os_cpu_utilization_ratio", 1min, of}, at_s(99)).values->plausible();
+    };
+    CHECK(range_of(statistic::p95) == metrics::plausible_range{0, 1, 1});
+    CHECK(range_of(statistic::stddev) == metrics::plausible_range{0, 1, 1});
+    CHECK(range_of(statistic::trend) == metrics::plausible_range{});
+    CHECK(w.watch({"my_own_metric"}, at_s(99)).values->plausible() == metrics::plausible_range{});
+  }
+
   TEST_CASE("other aliases make the columns of their names anew, and leave the others alone") {
     std::vector<std::pair<std::uint32_t, decimal>> told;
     metrics::alias_table first, second;
@@ -43,11 +54,13 @@ TEST_SUITE("aggregator/store/warehouse/names") {
     const auto heat = w.watch({"heat"}, at_s(99)), watts = w.watch({"rapl_power_watts"}, at_s(99));
     REQUIRE(w.apply(n, batch_at(c, at_s(100), {{0, 605}, {1, 500}, {2, 70}}), 0s, at_s(100)).has_value());
     CHECK(heat.values->load(n).value == decimal{1175, -4});
+    CHECK(heat.values->plausible() == metrics::plausible_range{0, 100, 0.5});  // kilowatts
     const auto interest = w.interest_version();
 
     told.clear();
     w.set_names(second, at_s(101));
     CHECK(heat.values->load(n).value == decimal{500, -1});
+    CHECK(heat.values->plausible() == watts.values->plausible());
     REQUIRE(told.size() == 1);
     CHECK(told[0].first == index(heat.id));
     CHECK(w.interest_version() != interest);

@@ -94,9 +94,28 @@ TEST_SUITE("aggregator/policy/tenants") {
   }
 
   TEST_CASE("keys that look like somebody else's are not written") {
-    for (const char* name :
-         {"nvidia.present", "nvidia.com", "node.kubernetes.io", "kubernetes.io", "x.k8s.io",
-          "node-role.kubernetes.io", "gpu", "zone", "disktype", "node.openshift.io"}) {
+    for (const char* name : {"nvidia.present",
+                             "nvidia.com",
+                             "node.kubernetes.io",
+                             "kubernetes.io",
+                             "x.k8s.io",
+                             "node-role.kubernetes.io",
+                             "gpu",
+                             "zone",
+                             "disktype",
+                             "node.openshift.io",
+                             "dedicated",
+                             "role",
+                             "pool",
+                             "nodegroup",
+                             "nodepool",
+                             "spot",
+                             "eks.amazonaws.com",
+                             "alpha.eksctl.io.amazonaws",
+                             "x.oraclecloud.com",
+                             "doks.digitalocean.com",
+                             "karpenter.sh",
+                             "projectcalico.org"}) {
       CAPTURE(name);
       CHECK_FALSE(others_key(name, label_form::policy_name).empty());
       CHECK(others_key(name, label_form::of_rules).empty());
@@ -108,7 +127,8 @@ TEST_SUITE("aggregator/policy/tenants") {
       CHECK(w.why(condition_kind::not_allowed).starts_with("no label of the policy is written: "));
     }
     for (const char* name : {"power-policy", "demo-policy", "nvidia-hot", "gpu-heat", "my.power", "zone-heat",
-                             "health-metric-policy", "intelligent.cooling"}) {
+                             "health-metric-policy", "intelligent.cooling", "pool-power", "scheduling-policy",
+                             "power", "hot", "cpu-policy"}) {
       CAPTURE(name);
       CHECK(others_key(name, label_form::policy_name).empty());
     }

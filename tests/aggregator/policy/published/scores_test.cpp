@@ -148,9 +148,10 @@ TEST_SUITE("aggregator/policy/published/scores") {
       candidates values = honest;
       values.emplace_back(row.lie);
       std::vector<std::uint8_t> scores(values.size());
-      const auto beyond = score_by_value(values, smaller, scores);
+      const auto odd = score_by_value(values, smaller, scores);
       CHECK(scores.back() == row.gets);
-      CHECK(beyond == std::vector<std::uint32_t>{100});
+      CHECK(odd.beyond == std::vector<std::uint32_t>{100});
+      CHECK(odd.suspicious == odd.beyond);
       const auto [least, most] = std::minmax_element(scores.begin(), scores.end() - 1);
       CHECK(*most - *least >= 3);
       for (std::size_t i = 0; i + 1 < values.size(); ++i) {
@@ -167,7 +168,7 @@ TEST_SUITE("aggregator/policy/published/scores") {
     for (int i = 0; i < 3; ++i) values.emplace_back(decimal{-1, 12});
     for (int i = 0; i < 3; ++i) values.emplace_back(decimal{1, 12});
     std::vector<std::uint8_t> scores(values.size());
-    CHECK(score_by_value(values, larger, scores).size() == 6);
+    CHECK(score_by_value(values, larger, scores).beyond.size() == 6);
     const auto [least, most] = std::minmax_element(scores.begin(), scores.begin() + 94);
     CHECK(*most - *least >= 3);
   }
@@ -178,7 +179,7 @@ TEST_SUITE("aggregator/policy/published/scores") {
       candidates values;
       for (int i = 0; i < many; ++i) values.emplace_back(decimal{(i * 7919) % 3'000 + 500, -1});
       std::vector<std::uint8_t> scores(values.size());
-      CHECK(score_by_value(values, smaller, scores).empty());
+      CHECK(score_by_value(values, smaller, scores).beyond.empty());
       std::int64_t least = INT64_MAX, most = 0;
       for (const auto& v : values) {
         least = std::min(least, v->mantissa);
@@ -192,20 +193,119 @@ TEST_SUITE("aggregator/policy/published/scores") {
     }
   }
 
-  TEST_CASE("of fewer than twenty nobody can say which is out of line") {
-    candidates values(19, decimal{100, 0});
-    values.back() = decimal{300, 0};
-    std::vector<std::uint8_t> scores(values.size());
-    CHECK(score_by_value(values, smaller, scores).empty());
-    CHECK(scores.front() == 10);
-    CHECK(scores.back() == 0);
+  TEST_CASE("among few, a value up to five times the others' may be an honest node's") {
+    for (const std::size_t many : {3, 4, 19}) {
+      CAPTURE(many);
+      candidates values(many, decimal{100, 0});
+      values.back() = decimal{500, 0};
+      std::vector<std::uint8_t> scores(values.size());
+      CHECK(score_by_value(values, smaller, scores).beyond.empty());
+      CHECK(scores.front() == 10);
+      CHECK(scores.back() == 0);
+      values.back() = decimal{501, 0};
+      CHECK(score_by_value(values, smaller, scores).beyond.size() == 1);
+    }
+  }
+
+  TEST_CASE("issue_16_a8_of_three_nodes_one_lies_and_the_others_are_still_ranked") {
+    // Two honest nodes of 100 and 200 W; fence: five times the larger.
+    struct {
+      const char* what;
+      decimal lie;
+      preference better;
+      std::vector<int> scores;
+    } const lies[] = {{"a megawatt", {1, 6}, smaller, {10, 9, 0}},
+                      {"the largest number", {INT64_MAX, 18}, smaller, {10, 9, 0}},
+                      {"the largest number, where more is better", {INT64_MAX, 18}, larger, {0, 1, 10}},
+                      {"the least number", {INT64_MIN, 18}, smaller, {2, 0, 10}},
+                      {"zero, which an idle node could say", {0, 0}, smaller, {5, 0, 10}}};
+    for (const auto& row : lies) {
+      CAPTURE(row.what);
+      CHECK(by_value({decimal{100, 0}, decimal{200, 0}, row.lie}, row.better) == row.scores);
+      // Wherever the liar stands, and whatever share of the fleet is honest.
+      CHECK(by_value({row.lie, decimal{100, 0}, decimal{200, 0}}, row.better) ==
+            std::vector{row.scores[2], row.scores[0], row.scores[1]});
+    }
+    CHECK(by_value(tenths({1000, 1200, 1400, 1600, INT64_MAX}), smaller) == std::vector{10, 10, 9, 9, 0});
+  }
+
+  TEST_CASE("among few, the one that stands out is suspicious only when no machine differs so much") {
+    std::vector<std::uint8_t> scores(3);
+    // A busy server between idle ones: clamped, as nobody can tell, but no reason for a warning.
+    candidates values = tenths({600, 650, 4'000});
+    auto odd = score_by_value(values, smaller, scores);
+    CHECK(odd.beyond == std::vector<std::uint32_t>{2});
+    CHECK(odd.suspicious.empty());
+    CHECK(std::vector<int>(scores.begin(), scores.end()) == std::vector{10, 10, 0});
+    values.back() = decimal{1, 6};
+    odd = score_by_value(values, smaller, scores);
+    CHECK(odd.suspicious == std::vector<std::uint32_t>{2});
+  }
+
+  TEST_CASE("how far apart honest nodes usually are is never clamped") {
+    preference load = smaller;
+    load.plausible = {0, 1, 1};
+    std::vector<std::uint8_t> scores(3);
+    candidates values{decimal{2, -2}, decimal{4, -2}, decimal{95, -2}};
+    CHECK(score_by_value(values, load, scores).beyond.empty());
+    CHECK(std::vector<int>(scores.begin(), scores.end()) == std::vector{10, 10, 0});
+  }
+
+  TEST_CASE("heterogeneous fleets keep their order, however far their values lie apart") {
+    // Boards of 5 W, a server, and one full of accelerators.
+    CHECK(by_value(tenths({50, 60, 3'000, 30'000}), smaller) == std::vector{10, 10, 9, 0});
+    std::uint64_t state = 7;
+    for (int round = 0; round < 500; ++round) {
+      candidates values;
+      const std::size_t many = 3 + static_cast<std::size_t>(round) % 17;
+      for (std::size_t i = 0; i < many; ++i) {
+        state = state * 6364136223846793005U + 1442695040888963407U;
+        values.emplace_back(
+            decimal{static_cast<std::int64_t>(state >> 40) + 1, static_cast<std::int8_t>(state >> 33 & 3)});
+      }
+      const auto scores = by_value(values, smaller);
+      for (std::size_t i = 0; i < many; ++i) {
+        for (std::size_t k = 0; k < many; ++k) {
+          if (*values[i] < *values[k]) REQUIRE(scores[i] >= scores[k]);
+        }
+      }
+    }
+  }
+
+  TEST_CASE("a value that cannot be counts as none, at both ends and in both ways to score") {
+    preference watts = smaller;
+    watts.plausible = {0, 100'000, 0};
+    const candidates values{decimal{2000, -1}, decimal{-1, 0}, decimal{1000, -1}, decimal{100'001, 0}};
+    const std::vector<std::string_view> names{"a", "b", "c", "d"};
+    const std::vector<std::uint32_t> lies{1, 3};
+    std::vector<std::uint8_t> scores(4);
+    CHECK(score_by_value(values, watts, scores).implausible == lies);
+    CHECK(std::vector<int>(scores.begin(), scores.end()) == std::vector{0, 0, 10, 0});
+    CHECK(score_by_rank(values, names, watts, scores).implausible == lies);
+    CHECK(std::vector<int>(scores.begin(), scores.end()) == std::vector{9, 0, 10, 0});
+    // The ends themselves can be.
+    const candidates ends{decimal{0, 3}, decimal{1, 5}, decimal{1'000'000, -1}};
+    CHECK(score_by_value(ends, watts, scores).implausible.empty());
+    CHECK(score_by_value({}, watts, {}).implausible.empty());
+  }
+
+  TEST_CASE("in TAS's order a lie within what can be moves every other node by one place at most") {
+    const std::vector<std::string> names{"a", "b", "c", "liar"};
+    const auto honest = by_rank(tenths({10, 20, 30}), {"a", "b", "c"}, smaller);
+    for (const std::int64_t lie : {0, 15, 25, 1'000'000}) {
+      CAPTURE(lie);
+      const auto scores = by_rank(tenths({10, 20, 30, lie}), names, smaller);
+      for (std::size_t i = 0; i < 3; ++i) CHECK(honest[i] - scores[i] <= 1);
+      CHECK(scores[0] > scores[1]);
+      CHECK(scores[1] > scores[2]);
+    }
   }
 
   TEST_CASE("where nearly all are equal the odd one is the worst, and the others stay equal") {
     candidates values(100, decimal{100, 0});
     values.back() = decimal{300, 0};
     std::vector<std::uint8_t> scores(values.size());
-    CHECK(score_by_value(values, smaller, scores) == std::vector<std::uint32_t>{99});
+    CHECK(score_by_value(values, smaller, scores).beyond == std::vector<std::uint32_t>{99});
     CHECK(std::count(scores.begin(), scores.end() - 1, 10) == 99);
     CHECK(scores.back() == 0);
   }
