@@ -67,7 +67,9 @@ http::health readiness::checks() {
   out.add_ready(
       "policies",
       [this, kubernetes] {
-        return kubernetes == nullptr ? from_.ingest.policies_read : kubernetes->policies_judged();
+        if (kubernetes != nullptr) return kubernetes->policies_judged();
+        // Who asks nobody has read the folder before anything is served.
+        return !from_.asks_replicas || from_.ingest.policies_read;
       },
       kubernetes == nullptr ? "the policy folder has not been read yet"
                             : "the policies are not read from the API server and judged yet");
