@@ -11,10 +11,9 @@ namespace binnacle::aggregator {
 
 // In slices of well under a millisecond, since the scheduler waits on this loop.
 async::task<void> power_comparison::keep_looking() {
-  constexpr auto between_looks = std::chrono::seconds(10);
   constexpr std::size_t nodes_per_slice = 200;
   for (;;) {
-    co_await async::sleep_for(between_looks);
+    co_await async::sleep_for(between_looks_);
     power_.clear();
     std::string last;
     for (bool more = true; more;) {
@@ -39,8 +38,7 @@ void power_comparison::name_outliers() {
     if (odd == outliers_.named().end() && known->warning.empty()) continue;
     auto said = odd == outliers_.named().end() ? std::string() : sentence_of(name, odd->second);
     if (said != known->warning && !said.empty()) log_.warning("{}", said);
-    if (said.empty())
-      log_.info("node {}: host_power_watts is no longer far from that of similar nodes", name);
+    if (said.empty()) log_.info("node {}: host_power_watts is like that of similar nodes again", name);
     nodes_.node(known->id, name).warning = std::move(said);
   }
 }

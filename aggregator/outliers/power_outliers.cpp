@@ -9,13 +9,33 @@
 #include <utility>
 
 namespace binnacle::aggregator {
+namespace {
+
+// No watts are as far from all others as a tenth of a watt, which is what watts are rounded to.
+double log_of(double watts) { return std::log(std::max(watts, 0.1)); }
+
+/// Which part of the machine a source of host_power_watts measures; empty: nobody knows.
+/// Source: agent/sources/host/host.cpp.
+std::string_view part_measured(std::string_view source) {
+  if (source == "dcmi" || source == "bmc") return "machine";
+  if (source == "psys") return "platform";
+  if (source == "rapl" || source == "arm-scmi" || source == "hwmon") return "processors";
+  return {};
+}
+
+std::string known_part(std::string_view source) {
+  return fmt::format("the {} ({})", part_measured(source), source);
+}
+
+}  // namespace
+
 std::optional<power_reading> power_of(const store::node_view& node, instant now) {
   if (!node.connected || node.cells == nullptr) return std::nullopt;
   const auto power = store::first_present(*node.cells, "host_power_watts", now);
   const std::string machine = store::machine_of(*node.cells, now);
-  if (power.series == nullptr || machine.empty() || power.value <= 0) return std::nullopt;
-  power_reading r{node.name, fmt::format("{}, by {}", machine, store::label_of(*power.series, "source")),
-                  power.value, std::nullopt};
+  if (power.series == nullptr || machine.empty()) return std::nullopt;
+  power_reading r{node.name, machine, power.value, std::nullopt,
+                  std::string(store::label_of(*power.series, "source"))};
   if (const auto load = store::first_present(*node.cells, "os_cpu_utilization_ratio", now);
       load.series != nullptr)
     r.load = load.value;
@@ -25,7 +45,7 @@ std::optional<power_reading> power_of(const store::node_view& node, instant now)
 power_outliers::usual power_outliers::usual_of(const std::vector<const power_reading*>& nodes) const {
   std::vector<double> logs, loads;
   for (const auto* r : nodes) {
-    logs.push_back(std::log(r->watts));
+    logs.push_back(log_of(r->watts));
     if (r->load) loads.push_back(*r->load);
   }
   std::ranges::sort(logs);
@@ -37,7 +57,7 @@ power_outliers::usual power_outliers::usual_of(const std::vector<const power_rea
 }
 
 bool power_outliers::is_far(const power_reading& r, const usual& of_class, double bound) const {
-  const double here = std::log(r.watts), far = bound * std::log(settings_.factor);
+  const double here = log_of(r.watts), far = bound * std::log(settings_.factor);
   const bool above = here >= of_class.most + far;
   if (!above && here > of_class.least - far) return false;
   if (!r.load || !of_class.load) return true;
@@ -45,36 +65,83 @@ bool power_outliers::is_far(const power_reading& r, const usual& of_class, doubl
   return std::abs(more_load) < settings_.load_apart || (more_load > 0) != above;
 }
 
+bool power_outliers::lasted(const std::string& node, instant now,
+                            std::map<std::string, instant>& since) const {
+  return now - since.emplace(node, now).first->second >= settings_.lasting;
+}
+
 void power_outliers::look(std::span<const power_reading> all, instant now) {
-  std::map<std::string_view, std::vector<const power_reading*>> classes;
-  for (const auto& r : all) classes[r.hardware].push_back(&r);
+  std::map<std::string_view, std::vector<const power_reading*>> alike;
+  for (const auto& r : all) alike[r.hardware].push_back(&r);
   std::map<std::string, instant> far_since;
   std::map<std::string, outlier> named;
-  for (const auto& [hardware, nodes] : classes) {
-    if (nodes.size() < settings_.least_class) continue;
-    const auto of_class = usual_of(nodes);
-    for (const auto* r : nodes) {
-      const auto known = named_.find(r->node);
-      if (!is_far(*r, of_class, known == named_.end() ? 1 : settings_.comes_back)) continue;
-      if (known != named_.end()) {
-        named.insert(*known);
-        continue;
-      }
-      const auto at = far_since_.find(r->node);
-      const auto since = at == far_since_.end() ? now : at->second;
-      if (now - since < settings_.lasting) {
-        far_since.emplace(r->node, since);
-      } else {
-        named.emplace(r->node, outlier{r->watts, std::exp(of_class.least), std::exp(of_class.most),
-                                       nodes.size() - 1, std::string(hardware)});
+  for (const auto& [hardware, nodes] : alike) {
+    std::map<std::string_view, std::vector<const power_reading*>> classes;
+    for (const auto* r : nodes) classes[r->source].push_back(r);
+    for (const auto& [source, members] : classes) {
+      if (members.size() < settings_.least_class) continue;
+      const auto of_class = usual_of(members);
+      for (const auto* r : members) {
+        const auto known = named_.find(r->node);
+        const bool was_far = known != named_.end() && known->second.usual_source.empty();
+        if (!is_far(*r, of_class, was_far ? settings_.comes_back : 1)) continue;
+        if (was_far) {
+          named.insert(*known);
+          continue;
+        }
+        if (const auto at = far_since_.find(r->node); at != far_since_.end()) far_since.insert(*at);
+        if (lasted(r->node, now, far_since))
+          named.emplace(
+              r->node,
+              outlier{r->watts, std::exp(of_class.least), std::exp(of_class.most), members.size() - 1,
+                      source.empty() ? std::string(hardware) : fmt::format("{}, by {}", hardware, source)});
       }
     }
   }
+  name_other_ways(alike, now, named);
   far_since_ = std::move(far_since);
   named_ = std::move(named);
 }
 
+void power_outliers::name_other_ways(
+    const std::map<std::string_view, std::vector<const power_reading*>>& alike, instant now,
+    std::map<std::string, outlier>& named) {
+  std::map<std::string, instant> since;
+  for (const auto& [hardware, nodes] : alike) {
+    std::map<std::string_view, std::size_t> counts;
+    for (const auto* r : nodes)
+      if (!part_measured(r->source).empty()) ++counts[part_measured(r->source)];
+    const auto usual = std::ranges::max_element(counts, {}, [](const auto& c) { return c.second; });
+    if (usual == counts.end() || usual->second < settings_.least_class) continue;
+    const auto most_others = settings_.other_way * static_cast<double>(nodes.size());
+    if (static_cast<double>(nodes.size() - usual->second) > most_others) continue;  // a mixed fleet
+    const auto* example =
+        *std::ranges::find(nodes, usual->first, [](const auto* r) { return part_measured(r->source); });
+    for (const auto* r : nodes) {
+      const auto part = part_measured(r->source);
+      if (part.empty() || part == usual->first || named.contains(r->node)) continue;
+      if (const auto at = other_since_.find(r->node); at != other_since_.end()) since.insert(*at);
+      if (!lasted(r->node, now, since)) continue;
+      // The watts are those of the first time, so that what is said does not change at each look.
+      const auto known = named_.find(r->node);
+      const bool same = known != named_.end() && known->second.source == r->source;
+      named.emplace(r->node, outlier{same ? known->second.watts : r->watts, 0, 0, usual->second,
+                                     std::string(hardware), r->source, example->source});
+    }
+  }
+  other_since_ = std::move(since);
+}
+
 std::string sentence_of(const std::string& node, const power_outliers::outlier& o) {
+  if (!o.usual_source.empty()) {
+    return fmt::format(
+        "node {}: host_power_watts is that of {}, {:.1f} W, but {} similar nodes ({}) give that of {}: the "
+        "two "
+        "cannot be compared, and who measures less wins by lowest watts; run `binnacle doctor` there to see "
+        "why "
+        "its other source has no value",
+        node, known_part(o.source), o.watts, o.others, o.hardware, known_part(o.usual_source));
+  }
   return fmt::format(
       "node {}: host_power_watts says {:.1f} W, but {:.1f} to {:.1f} W are usual for the {} similar nodes "
       "({}): its sensor is wrong, or the machine is not like the others; run `binnacle doctor` there, and "

@@ -19,11 +19,10 @@ struct power_reading {
   std::string hardware;        ///< nodes with the same text are alike
   double watts = 0;            ///< host_power_watts
   std::optional<double> load;  ///< of its CPUs, 0..1
+  std::string source{};        ///< which way the node measured: "dcmi", "rapl"
 };
 
-/// The reading of a connected node that has host_power_watts now and says what it is (host_hardware_info);
-/// nodes whose figure comes from another way (DCMI, RAPL) are another class, since those measure different
-/// things.
+/// The reading of a connected node that has host_power_watts now and says what it is (host_hardware_info).
 std::optional<power_reading> power_of(const store::node_view& node, instant now);
 
 /// Which nodes draw far more or less power than similar nodes: their sensors are wrong, or the hardware is
@@ -34,11 +33,16 @@ std::optional<power_reading> power_of(const store::node_view& node, instant now)
 /// since up to so many sensors may be wrong, and only a multiple beyond the range counts. A node whose load
 /// differs from that of its class in the same direction is not named: the load explains it. One look may be
 /// wrong (a batch came late), so the difference must last for a while.
+///
+/// Nodes of equal hardware are compared if the same way measured them, since DCMI and RAPL measure different
+/// things. Where nearly all of them measure the same part of the machine (the machine, the platform or the
+/// processors), a node that measures another part is named, too: its number cannot be compared with theirs.
 class power_outliers {
  public:
   struct settings {
     std::size_t least_class = 5;  ///< nodes that are alike; fewer say nothing
     double left_out = 0.2;        ///< share of the class at either end, at least one node
+    double other_way = 0.2;       ///< share of those with equal hardware that may measure another part
     double factor = 4;            ///< beyond the range of the others
     double load_apart = 0.2;
     duration lasting = std::chrono::minutes(1);
@@ -52,6 +56,7 @@ class power_outliers {
     double least = 0, most = 0;  ///< the range of the others
     std::size_t others = 0;      ///< similar nodes
     std::string hardware;
+    std::string source{}, usual_source{};  ///< if it is named for what it measures
     friend bool operator==(const outlier&, const outlier&) = default;
   };
   /// Compares all nodes that have a reading. A node that has none now is no longer named.
@@ -66,10 +71,13 @@ class power_outliers {
     std::optional<double> load;
   };
   usual usual_of(const std::vector<const power_reading*>& nodes) const;
+  bool lasted(const std::string& node, instant now, std::map<std::string, instant>& since) const;
+  void name_other_ways(const std::map<std::string_view, std::vector<const power_reading*>>& alike,
+                       instant now, std::map<std::string, outlier>& named);
   bool is_far(const power_reading& r, const usual& of_class, double bound) const;
 
   settings settings_;
-  std::map<std::string, instant> far_since_;
+  std::map<std::string, instant> far_since_, other_since_;
   std::map<std::string, outlier> named_;
 };
 

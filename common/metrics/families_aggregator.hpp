@@ -159,8 +159,8 @@ inline constexpr family aggregator[] = {
      .source = "aggregator"},
     {.name = "binnacle_power_outlier_nodes",
      .unit = "",
-     .help = "Connected nodes whose host_power_watts has been far from that of nodes with the same hardware "
-             "for at least a minute.",
+     .help = "Connected nodes whose host_power_watts has been far from that of nodes with the same hardware, "
+             "or has measured another part of the machine, for at least a minute.",
      .source = "aggregator"},
     {.name = "binnacle_power_learning_samples_total",
      .unit = "",

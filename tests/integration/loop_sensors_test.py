@@ -56,6 +56,43 @@ class Sensors(loop.Loop):
             self.assertGreater(scores["cool"], scores["warm"])
             self.trial.heat("warm", "psys go")
 
+    def test_a_node_whose_agent_is_restarted_wins_no_placement_before_its_bmc_is_met(self):
+        # 417 W by DCMI at warm, of which 167 W are the platform by psys: less than the 255 W of the platform at cool.
+        if not (loop.BUILD / "tests/support/binnacle-sim-bmc").exists():
+            self.skipTest("built without FreeIPMI or OpenIPMI")
+        self.trial.write_policy(policy("    scheduleonmetric:\n      rules:\n      - {metricname: host_power_watts, operator: LessThan}\n"))
+        self.trial.start_aggregator()
+        for node, watts in (("cool", 100), ("warm", 60)):
+            self.trial.start_package(node, watts)
+        self.trial.start_agent("cool", "--sys-root", self.trial.sysroot("cool"))
+        warm = ["--sys-root", self.trial.sysroot("warm"), *self.trial.start_bmc("warm")]
+        self.trial.start_agent("warm", *warm)
+
+        def warm_has():
+            nodes = {n["name"]: n for n in json.loads(self.trial.ask("ops", "/api/v1/nodes?metric=host_power_watts")[1])["nodes"]}
+            return nodes.get("warm", {}).get("values", {}).get("host_power_watts", {})
+
+        def cool_wins():
+            scores = {row["Host"]: row["Score"] for row in self.ask("prioritize", ["cool", "warm"])}
+            return scores["cool"] > scores["warm"]
+
+        self.trial.wait_for("DCMI's watts", lambda: warm_has().get("value") == 417)
+        self.trial.wait_for("cool's watts", lambda: self.trial.metric("host_power_watts_psys", "cool"))
+        self.assertTrue(cool_wins())
+        self.trial.end("bmc-warm")
+        self.trial.end("warm")
+        # An hour, since a busy machine may need more than a minute for what comes now.
+        self.trial.start_agent("warm", *warm, "--power-wait", "1h")
+        self.trial.wait_for("warm to wait for its BMC", lambda: warm_has().get("absent") == "not_read_yet")
+        self.trial.wait_for("the watts of warm's platform", lambda: self.trial.metric("rapl_zone_power_watts_psys", "warm"))
+        self.assertEqual(warm_has().get("absent"), "not_read_yet")
+        self.assertTrue(cool_wins())
+        # No longer than it is told to.
+        self.trial.end("warm")
+        self.trial.start_agent("warm", *warm, "--power-wait", "1s")
+        self.trial.wait_for("the lesser source", lambda: self.trial.metric("host_power_watts_psys", "warm"))
+        self.trial.wait_for("the reason", lambda: "bmc gave no value within" in self.trial.ask("ops", "/api/v1/status")[1])
+
     def test_a_dead_psys_never_counts_and_rapl_does(self):
         self.trial.start_package("cool", 40)
         self.trial.heat("cool", "psys stop")

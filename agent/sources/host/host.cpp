@@ -36,7 +36,7 @@ struct way {
   bool named = false;     // only parts with the names that the settings give
   bool counter = false;   // of energy: without a move there is no power
   bool parts_on = false;  // none of the parts may be 0
-  /// A family of its source that is announced and not read as long as that source looks for the parts.
+  /// A family of its source that is announced, and has no value as long as that source looks for the parts.
   std::string_view looked_for = {};
   std::span<const comparison> compared = {};
 
@@ -137,7 +137,7 @@ bool is_doubted(absence why) {
 // Whether a first value may come soon, after this reason for having none.
 bool may_still_come(absence why) {
   using enum absence;
-  return why == not_read_yet || why == timeout || why == no_data || why == gap || why == reset;
+  return why != none && why != permission && why != never_moved && why != stands_still && why != implausible;
 }
 
 contender look(const way& w, std::span<const board::series_ref> parts, const board& from, instant now) {
@@ -426,7 +426,7 @@ void host_source::update(figure& f, instant now, board& out) {
     if (!f.parts[w].empty()) {
       all[w] = look(what.ways[w], f.parts[w], out, now);
     } else if (const auto ref = f.looked_for[w];
-               ref != board::no_series && out.series()[ref].reason == absence::not_read_yet) {
+               ref != board::no_series && may_still_come(out.series()[ref].reason)) {
       all[w].why = absence::not_read_yet;
       all[w].awaited = true;
       all[w].reach = what.ways[w].of;

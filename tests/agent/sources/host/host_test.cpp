@@ -161,6 +161,17 @@ TEST_CASE("after the start the packages' watts do not count while the BMC is bei
     b.pass(1, {b.rapl, b.bmc, about});
     CHECK(b.watts("dcmi") == "240.0");
   }
+  SUBCASE("it cannot be reached") {
+    b.out.set_without_value("bmc", absence::timeout);
+    b.pass(20, {b.rapl});
+    CHECK(b.watts("bmc") == "not_read_yet");
+    CHECK(b.watts("rapl") == "no such series");
+  }
+  SUBCASE("it refuses the password, so it will not be read") {
+    b.out.set_without_value("bmc", absence::permission);
+    b.pass(1, {b.rapl});
+    CHECK(b.watts("rapl") == "80.0");
+  }
   SUBCASE("it has no sensor of power") {
     b.out.set(sensors, std::int64_t{7});
     b.pass(1, {b.rapl, about});

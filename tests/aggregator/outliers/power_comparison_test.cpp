@@ -1,0 +1,79 @@
+#include "aggregator/outliers/power_comparison.hpp"
+
+#include "aggregator/node_warnings.hpp"
+#include "common/async/task_group.hpp"
+#include "tests/aggregator/store/nodes.hpp"
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace power_comparison_test {
+
+using namespace binnacle;
+using namespace binnacle::aggregator;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// Equal machines in the faces' view, compared again and again; what is odd is named at the first look.
+struct fleet {
+  logger log{"test", log_level::off};
+  async::loop loop{1};
+  policy::view nodes;
+  power_comparison power{nodes, log, 1ms, {.lasting = duration{}}};
+  async::task_group tasks{loop, log};
+
+  ~fleet() { tasks.cancel(); }
+
+  void add(const std::string& name, std::int64_t tenths_of_watts, const char* source) {
+    store::catalog_builder c;
+    c.group("host", 3'600'000).series("host_power_watts", {{"source", source}}, -1);
+    c.series("host_hardware_info",
+             {{"cpu", "EPYC"}, {"sockets", "2"}, {"memory_gib", "512"}, {"accelerators", "0"}});
+    auto row =
+        std::make_shared<store::row>(std::make_shared<const store::shape>(store::make_shape(c, {})->what));
+    row->set_value(0, tenths_of_watts);
+    row->set_value(1, 1);
+    row->set_read(0, boot_clock::now());
+    row->set_last_batch(boot_clock::now());
+    const auto* known = nodes.find(name);
+    const auto id = known ? known->id : store::node_id{static_cast<std::uint32_t>(nodes.nodes().size())};
+    store::node_update u{.id = id, .name = name};
+    u.at = boot_clock::now();
+    u.connected = true;
+    u.cells = row;
+    nodes.apply(u);
+  }
+  bool until(const std::function<bool()>& done) {
+    const auto limit = std::chrono::steady_clock::now() + 60s;
+    while (!done() && std::chrono::steady_clock::now() < limit) loop.run_for(10ms);
+    return done();
+  }
+};
+
+}  // namespace
+
+TEST_SUITE("aggregator/power_comparison") {
+  TEST_CASE("an odd node of the view gets its warning, in a fleet of several slices, and loses it again") {
+    fleet f;
+    for (int i = 0; i < 450; ++i) f.add("node-" + std::to_string(1000 + i), 2000 + i % 5, "dcmi");
+    f.add("node-1300", 0, "dcmi");
+    f.add("node-1449", 800, "rapl");
+    const auto warning = [&f](const char* node) { return f.nodes.find(node)->warning; };
+    f.tasks.spawn("comparing power", f.power.keep_looking());
+    REQUIRE(f.until([&] { return !warning("node-1300").empty() && !warning("node-1449").empty(); }));
+    CHECK(warning("node-1300").find("says 0.0 W, but 200.") != std::string::npos);
+    CHECK(warning("node-1449").find("the processors (rapl)") != std::string::npos);
+    CHECK(warning("node-1000").empty());
+    CHECK(power_warnings(f.power.outliers().named()).size() == 2);  // as `binnacle status` has them
+    f.add("node-1300", 2010, "dcmi");
+    f.add("node-1449", 2010, "dcmi");
+    CHECK(f.until([&] { return warning("node-1300").empty() && warning("node-1449").empty(); }));
+  }
+}
+
+}  // namespace power_comparison_test
