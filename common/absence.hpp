@@ -11,15 +11,15 @@ enum class absence : std::uint8_t {
   not_read_yet,  ///< announced, no successful read so far
   missing,       ///< the file, sensor or zone is not there (any more)
   permission,    ///< EACCES/EPERM: --probe names the privilege
-  malformed,     ///< the kernel or device gave something that is no number
+  malformed,     ///< the kernel or device gave something that is not a number
   timeout,       ///< the read did not end in time
   no_data,       ///< ENODATA, "N/A", measurement inactive
   reset,         ///< a counter went back: no rate until the next sample
   gap,           ///< too long since the last read to make a rate (double wrap possible)
   not_running,   ///< a perf event that was never scheduled
-  out_of_range,  ///< NaN, infinite, or beyond what an int64 mantissa holds
+  out_of_range,  ///< NaN, infinite, or too large for an int64 mantissa
   frozen,        ///< the sensor is stuck: the same reading again and again while similar ones move
-  never_moved,   ///< an energy counter that has stood still since it was first seen, too long to be alive
+  never_moved,   ///< an energy counter that has stood still too long, ever since it was first seen
   stands_still,  ///< an energy counter that moved once and has stood still for too long since
   implausible,   ///< the number cannot be true: 0 W from a thing that is on, less than a part of it draws
   stale,         ///< older than its stale-after (set by the aggregator, never sent)
@@ -28,7 +28,7 @@ enum class absence : std::uint8_t {
 };
 /// "not_read_yet", "permission"…
 std::string_view to_string(absence reason) noexcept;
-/// The reason of that name; other for a name that this version does not know.
+/// The reason that has this name; `other` for a name that this version does not know.
 absence absence_of(std::string_view name) noexcept;
 
 }  // namespace binnacle

@@ -20,7 +20,7 @@ class backoff {
 
   explicit backoff(const settings& s) : settings_(s), ceiling_(s.first_ceiling, s.cap) {}
 
-  /// The next span; never less than `at_least` (a peer's retryAfter), to which the jitter is then added.
+  /// The next span. It is `at_least` (a peer's retryAfter) plus the random span.
   template <class Random>
   duration next(Random& random, duration at_least = {}) {
     std::uniform_int_distribution<duration::rep> draw(settings_.least.count(),

@@ -11,17 +11,18 @@
 
 namespace binnacle {
 
-/// Where a peer comes from, as far as it counts: its address with the last bits cut off. IPv4 is mapped into
-/// IPv6 (RFC 4291 2.5.5.2).
+/// The network that a peer belongs to: its address with the last bits cut off. IPv4 is mapped into IPv6 (RFC
+/// 4291 2.5.5.2).
 struct network {
   std::array<std::uint8_t, 16> bytes{};
   friend auto operator<=>(const network&, const network&) = default;
 };
 
-/// The peers that share something that is bounded, by the network that they come from. If a newcomer finds no
-/// room, a peer of the network that has most has to give way. So a crowd from one place takes from itself,
-/// and a caller from elsewhere keeps its seat. Ordered containers: no hash that a peer could choose its
-/// addresses by. Enter and leave cost the logarithm of the number of networks. Pure.
+/// Peers that share something bounded, grouped by the network that they come from. If there is no room for a
+/// newcomer, a peer of the network that has most peers must give way. So a crowd from one network takes room
+/// only from itself, and a caller from elsewhere keeps its seat. The containers are ordered: there is no hash
+/// for which a peer could choose colliding addresses. Enter and leave cost the logarithm of the number of
+/// networks. Pure.
 template <class Member>
 class crowd {
  public:
@@ -46,8 +47,8 @@ class crowd {
     if (before == 1) groups_.erase(group);
   }
   std::size_t size() const noexcept { return size_; }
-  /// The members from the network that has most, in the order in which they came. Not to be called while the
-  /// crowd is empty.
+  /// The members from the network that has most of them, in the order in which they came. The crowd must not
+  /// be empty.
   const members& largest() const { return groups_.find(by_size_.rbegin()->second)->second; }
 
  private:

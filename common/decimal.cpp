@@ -16,7 +16,8 @@ namespace {
 
 using wide = __int128;
 
-// 10^19 × an int64 still fits 127 bits; beyond that a comparison is decided by the exponents alone.
+// 10^19 × an int64 still fits 127 bits. If the exponents differ by more than 19, they alone decide a
+// comparison.
 constexpr int most_digits = 19;
 
 constexpr std::array<wide, most_digits + 1> powers_of_ten = [] {
@@ -28,8 +29,8 @@ constexpr std::array<wide, most_digits + 1> powers_of_ten = [] {
 
 constexpr wide power_of_ten(int n) noexcept { return powers_of_ten[static_cast<std::size_t>(n)]; }
 
-/// As doubles, those of which are exact: a conversion from 128 bits is a call into the compiler's library,
-/// and to_double() is asked for each candidate of a pod.
+/// Powers of ten as doubles, all exact. A table, because converting a 128-bit integer calls the compiler's
+/// library, and to_double() runs for each candidate of a pod.
 constexpr std::array<double, most_digits> exact_powers_of_ten = [] {
   std::array<double, most_digits> p{};
   for (std::size_t i = 0; i < p.size(); ++i) p[i] = static_cast<double>(powers_of_ten[i]);
@@ -55,7 +56,7 @@ constexpr wide divide_half_even(wide n, wide d) noexcept {
   wide quotient = n / d;
   const wide rest = n % d;
   const wide size = rest < 0 ? -rest : rest;
-  // size > d - size is 2·size > d without the overflow.
+  // size > d - size means 2·size > d, but cannot overflow.
   const bool away = size > d - size || (size == d - size && quotient % 2 != 0);
   if (away) quotient += n < 0 ? -1 : 1;
   return quotient;
@@ -77,9 +78,9 @@ bool operator==(decimal a, decimal b) noexcept { return (a <=> b) == 0; }
 
 std::optional<decimal> from_double(double value, std::int8_t exponent) noexcept {
   if (!std::isfinite(value)) return std::nullopt;
-  if (value == 0) return decimal{0, exponent};  // most rates of a calm machine
-  // value = fraction × 2^two exactly, |fraction| < 2^53. In integers all the way, so that the result does not
-  // depend on how a machine rounds a product.
+  if (value == 0) return decimal{0, exponent};  // the most frequent value: most rates of a calm machine are 0
+  // value = fraction × 2^two exactly, |fraction| < 2^53. The arithmetic is in integers throughout, so that
+  // the result does not depend on how a machine rounds a product.
   int two = 0;
   const double significand = std::frexp(value, &two);
   const auto fraction = static_cast<wide>(std::ldexp(significand, 53));
@@ -92,19 +93,20 @@ std::optional<decimal> from_double(double value, std::int8_t exponent) noexcept 
   } else {
     denominator = power_of_five(exponent);
   }
-  two -= exponent;  // what is left of the division by 10^exponent: a power of two
+  two -= exponent;  // what remains of 10^exponent after 5^exponent: a power of two
   if (two >= 0) {
     if (two > 126) return std::nullopt;
     const wide limit = std::numeric_limits<wide>::max() >> two;
     if (numerator > limit || numerator < -limit) return std::nullopt;
     numerator *= wide(1) << two;
   } else {
-    // The numerator has at most 53 + 42 bits: shifted by 97 or more it is less than half a unit.
+    // The numerator has at most 53 + 42 bits. Shifted right by 97 or more, it is less than half a unit.
     if (-two >= 97) return decimal{0, exponent};
     if (denominator == 1) {
       denominator = wide(1) << -two;
     } else {
-      // Here the numerator has 53 bits and 5^exponent at most 42, so 60 more bits decide it too.
+      // Here the numerator has 53 bits: if the denominator has more than 60, the result is less than half a
+      // unit. 5^exponent has at most 42 bits, so a smaller shift does not overflow.
       if (-two >= 60) return decimal{0, exponent};
       denominator <<= -two;
     }
@@ -116,12 +118,12 @@ std::optional<decimal> from_double(double value, std::int8_t exponent) noexcept 
 
 std::optional<std::int8_t> natural_exponent(double value) noexcept {
   if (!std::isfinite(value)) return std::nullopt;
-  constexpr int finest = -9;   // a Quantity has no finer digits
+  constexpr int finest = -9;   // a Kubernetes Quantity has no finer digits
   constexpr int largest = 17;  // 18 digits always fit an int64 and can still grow ninefold
   if (value == 0) return static_cast<std::int8_t>(finest);
   const int magnitude = static_cast<int>(std::floor(std::log10(std::fabs(value))));
   if (magnitude > largest) return static_cast<std::int8_t>(std::min(magnitude - largest, 18));
-  // Nine digits; of a larger number all whole ones, so that counters stay exact.
+  // Nine digits; but all whole digits of a larger number, so that counters stay exact.
   return static_cast<std::int8_t>(std::max(finest, std::min(magnitude - 8, 0)));
 }
 
@@ -142,7 +144,7 @@ double to_double(decimal d) noexcept {
   constexpr int most = static_cast<int>(exact_powers_of_ten.size()) - 1;
   if (d.mantissa > exact || d.mantissa < -exact || d.exponent < -most || d.exponent > most)
     return to_double_by_text(d);
-  // Both operands are exact doubles, so the one operation rounds correctly.
+  // Both operands are exact doubles, so the single multiplication or division rounds correctly.
   const double scale = exact_powers_of_ten[static_cast<std::size_t>(std::abs(d.exponent))];
   return d.exponent < 0 ? static_cast<double>(d.mantissa) / scale : static_cast<double>(d.mantissa) * scale;
 }

@@ -7,16 +7,16 @@
 
 namespace binnacle {
 
-/// How long to wait before the next attempt at something that nobody else waits for (a sensor, a BMC): a span
-/// that doubles with every attempt up to a cap. Where many wait for one peer, take backoff, which spreads
-/// them.
+/// How long to wait before the next attempt at something that nobody else waits for (a sensor, a BMC). The
+/// span doubles with every attempt up to a cap. If many callers wait for one peer, use `backoff`, which
+/// spreads them in time.
 class doubling {
  public:
   constexpr explicit doubling(duration first, duration cap = duration::max() / 2) noexcept
       : first_(first), cap_(cap), next_(first) {}
 
   constexpr duration next() noexcept { return std::exchange(next_, std::min(next_ * 2, cap_)); }
-  /// Likewise, and not more than `most` this time.
+  /// The same as next(), but at most `most` this time.
   constexpr duration next(duration most) noexcept {
     next_ = std::min(next_, most);
     return next();

@@ -12,7 +12,7 @@ namespace binnacle {
 /// What went wrong, named by what the caller can do about it.
 enum class errc : unsigned char {
   invalid_input,  ///< the text, file or message is wrong: mend it; trying again will not help
-  not_found,      ///< the thing named does not exist (yet)
+  not_found,      ///< the thing named does not exist, or not yet
   permission,     ///< the kernel, a BMC or a peer refused: grant the right named in the message
   unsupported,    ///< this machine, kernel or peer cannot do it: fall back
   io,             ///< the kernel or a device failed: try again with back-off

@@ -14,10 +14,10 @@ struct hash_key {
   std::uint64_t a = 0, b = 0;
 };
 
-/// SipHash-1-3 of `text`: 64 bits that nobody can predict who does not know the key, so that nobody can
-/// choose texts that collide. About 15 ns for a metric's name, twice std::hash. Source: Aumasson and
-/// Bernstein, "SipHash: a fast short-input PRF", with one round for each 8 bytes and three at the end, as
-/// Rust's and Python's tables have it; the test compares it with OpenSSL's.
+/// SipHash-1-3 of `text`. Without the key nobody can predict its 64 bits, so nobody can choose texts that
+/// collide. About 15 ns for a metric's name, twice std::hash. Source: Aumasson and Bernstein, "SipHash: a
+/// fast short-input PRF", with one round for each 8 bytes and three at the end, as the tables of Rust and
+/// Python use it; the test compares it with OpenSSL's.
 inline std::uint64_t siphash13(const hash_key& key, std::string_view text) noexcept {
   static_assert(std::endian::native == std::endian::little, "the words below are little-endian");
   std::uint64_t v0 = key.a ^ 0x736f6d6570736575u, v1 = key.b ^ 0x646f72616e646f6du;
@@ -48,17 +48,18 @@ inline std::uint64_t siphash13(const hash_key& key, std::string_view text) noexc
   return v0 ^ v1 ^ v2 ^ v3;
 }
 
-/// This process' own key, drawn when it starts.
+/// The key of this process, drawn when it starts.
 inline const hash_key process_hash_key = [] {
   hash_key key;
-  // Waits only early at boot, until the kernel's generator is ready; 16 bytes come whole (getrandom(2)).
+  // Waits only early at boot, until the kernel's generator is ready. 16 bytes are never cut short
+  // (getrandom(2)).
   const bool drawn = ::getrandom(&key, sizeof key, 0) == sizeof key;
-  // A filter of system calls may forbid it. Then an address serves, which the loader chose at random.
+  // A filter of system calls may forbid getrandom. Then an address is the key; the loader chose it at random.
   if (!drawn) key.a = std::bit_cast<std::uint64_t>(static_cast<const void*>(&key));
   return key;
 }();
 
-/// For tables whose keys come from outside, in place of std::hash, whose collisions anybody can make.
+/// For tables whose keys come from outside. Anybody can make keys that collide under std::hash.
 struct keyed_hash {
   using is_transparent = void;
   using is_avalanching = void;  ///< for boost::unordered

@@ -28,7 +28,8 @@ struct beside::impl {
       lock.unlock();
       next.work();
       lock.lock();
-      // Whoever ends us waits for us, and the loop is still there.
+      // Posting is safe while `ended` is false: the destructor, which sets it, waits for this thread, and the
+      // loop outlives the destructor.
       if (!ended) post(loop, std::move(next.then));
     }
   }

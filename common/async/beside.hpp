@@ -7,17 +7,19 @@
 
 namespace binnacle::async {
 
-/// One thread beside a loop, for work that would keep the loop from everybody else: pieces of it run one
-/// after the other. The work must touch nothing that the loop touches. Threads: the loop's.
+/// One thread beside a loop, for work that takes too long for the loop itself. The pieces of work run one
+/// after another. They must touch nothing that the loop touches. Threads: the methods are called on the
+/// loop's thread.
 class beside {
  public:
   explicit beside(boost::asio::io_context& loop);
-  /// Waits for the piece under way; the others, and what was to follow, are dropped.
+  /// Waits for the piece that is running. The pieces that have not begun are dropped, and so are all `then`
+  /// calls that are still to come.
   ~beside();
   beside(const beside&) = delete;
   beside& operator=(const beside&) = delete;
 
-  /// Runs `work` on the thread, and then `then` on the loop. An exception of `work` ends the program.
+  /// Runs `work` on the thread, and afterwards `then` on the loop. If `work` throws, the program ends.
   void run(std::function<void()> work, std::function<void()> then);
 
  private:

@@ -36,7 +36,7 @@ task<result<stream>> connect(std::string host, std::uint16_t port, std::shared_p
   error last{errc::not_found, fmt::format("the name {} has no address", host)};
   for (std::size_t i = 0; i < peers.size(); ++i) {
     const tcp::endpoint& peer = peers[i];
-    // Each address gets its share of what time is left, so that a dead first one leaves time for the next.
+    // Each address gets a share of the time left, so that a dead first address leaves time for the next one.
     const auto now = std::chrono::steady_clock::now();
     const deadline share = until == never ? never : now + (until - now) / static_cast<long>(peers.size() - i);
     auto opened = std::make_shared<stream::impl>(tcp_socket(ex));

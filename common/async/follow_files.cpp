@@ -7,7 +7,8 @@
 namespace binnacle::async {
 namespace {
 
-// A broken file is the context's error once; it is wrong until it is mended.
+// The context reports a broken file as an error only once. This function reports it at every look until the
+// file is mended.
 result<bool> reload(tls::context& context) {
   auto done = context.reload_if_changed();
   if (done.has_value() && !context.trouble().empty()) return error{errc::invalid_input, context.trouble()};

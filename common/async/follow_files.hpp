@@ -11,13 +11,15 @@
 
 namespace binnacle::async {
 
-/// Why the newest files of a use ("ingest certificate") were not taken over, in one sentence; no entry: they
-/// were. Read for warnings and `binnacle_tls_reload_failed`, on the loop of those that follow.
+/// For each use of TLS files ("ingest certificate"): why its newest files are not in force, in one sentence.
+/// A use without an entry has no trouble. Read for warnings and for `binnacle_tls_reload_failed`, on the loop
+/// that runs follow_files().
 using reload_troubles = std::map<std::string, std::string>;
 
-/// Looks at the context's files every `period` until cancelled: new ones are taken over, broken ones reported
-/// once, and a certificate that nobody renews is warned of. `what` names its use in the log ("ingest
-/// certificate"); its entry of `troubles` comes and goes.
+/// Looks at the context's files every `period` until cancelled. New files are taken over, broken ones are
+/// reported once, and a certificate that nobody renews gets a warning. `what` names the use of the files in
+/// the log ("ingest certificate"). The entry of `what` in `troubles` is there while the newest files are
+/// broken.
 task<void> follow_files(std::shared_ptr<tls::context> context, std::string what, logger log,
                         std::chrono::seconds period = std::chrono::seconds(5),
                         std::shared_ptr<reload_troubles> troubles = nullptr);

@@ -17,7 +17,7 @@ using boost::system::error_code;
 
 namespace {
 
-/// "::" serves IPv4 and IPv6; without IPv6 in the kernel it cannot be bound, and 0.0.0.0 takes its place.
+/// "::" serves IPv4 and IPv6. A kernel without IPv6 cannot bind it; then 0.0.0.0 takes its place.
 asio::ip::address all_addresses() {
   std::error_code ignored;
   if (std::filesystem::exists("/proc/net/if_inet6", ignored)) return asio::ip::address_v6::any();

@@ -31,9 +31,9 @@ using descriptor = asio::posix::basic_stream_descriptor<executor>;
 
 namespace {
 
-// getaddrinfo(3) cannot be called off. Asio's resolver waits for it at the end of the program, and all others
-// queue behind it. So a look-up has a thread that nobody waits for and that reports through an eventfd. A
-// look-up that was abandoned ends with its thread, when getaddrinfo gives up.
+// getaddrinfo(3) cannot be cancelled. Asio's resolver waits for it at the end of the program, and all other
+// look-ups queue behind it. So a look-up runs on a thread that nobody waits for and that reports through an
+// eventfd. After an abandoned look-up the thread goes on until getaddrinfo gives up.
 struct look_up {
   look_up(std::string h, std::uint16_t p)
       : host(std::move(h)), port(p), told(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
@@ -46,7 +46,7 @@ struct look_up {
   const std::string host;
   const std::uint16_t port;
   const int told;
-  // The thread's until `done`, the coroutine's then.
+  // These belong to the thread until `done` is set, and to the coroutine after that.
   std::string why;
   endpoints found;
   std::atomic<bool> done{false};
@@ -73,7 +73,8 @@ void fill(look_up& it) {
   ::freeaddrinfo(list);
 }
 
-/// The threads and what waits for one. A look-up that is abandoned meanwhile is gone from the queue.
+/// The threads, and the look-ups that wait for one. A look-up that is abandoned while it waits leaves the
+/// queue.
 struct desk {
   static constexpr int most_threads = 8;
   std::mutex mutex;
@@ -98,7 +99,7 @@ struct desk {
       quiet_thread([this] { work(); }).detach();
       return true;
     } catch (const std::system_error&) {
-      return false;  // it waits for a thread that is there, or until its deadline
+      return false;  // the look-up waits until a running thread is free, or until its deadline
     }
   }
 
@@ -136,7 +137,7 @@ task<result<endpoints>> resolve(std::string host, std::uint16_t port, deadline u
   const auto numeric = asio::ip::make_address(host, ec);
   if (!ec) co_return endpoints(1, tcp::endpoint(numeric, port));
   if (host == "localhost") {
-    // IPv4 first: a program that listens on only one of the two listens there.
+    // IPv4 comes first: a program that listens on only one family usually listens on IPv4.
     const tcp::endpoint v4(asio::ip::address_v4::loopback(), port);
     const tcp::endpoint v6(asio::ip::address_v6::loopback(), port);
     endpoints ours{v4, v6};

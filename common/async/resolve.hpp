@@ -9,11 +9,11 @@
 
 namespace binnacle::async {
 
-/// The addresses of `host`; a numeric one is its own, and localhost is this machine, without asking anybody
-/// (a container may have neither /etc/hosts nor a name server that knows it; RFC 6761, 6.3). A look-up that
-/// hangs is abandoned at the deadline and holds up nothing: neither others nor the end of the program.
-/// Errors: not_found; timeout (also when eight others hang); io (no file descriptor). Threads: one loop,
-/// beside it up to eight short-lived ones of the process. Include from .cpp files only.
+/// The addresses of `host`. A numeric host is its own address. localhost is this machine, and nobody is asked
+/// for it: a container may have neither /etc/hosts nor a name server that knows it (RFC 6761, 6.3). A look-up
+/// that hangs is abandoned at the deadline. It holds up neither other look-ups nor the end of the program.
+/// Errors: not_found; timeout (also if eight other look-ups hang); io (no file descriptor). Threads: call it
+/// on one loop; up to eight short-lived threads of the process do the work. Include from .cpp files only.
 task<result<std::vector<tcp::endpoint>>> resolve(std::string host, std::uint16_t port, deadline until);
 
 }  // namespace binnacle::async

@@ -61,7 +61,7 @@ result<pid_t> start(const program& what, int output, int errors) {
   sigset_t none, usual;
   sigemptyset(&none);
   sigemptyset(&usual);
-  sigaddset(&usual, SIGPIPE);  // which this process ignores
+  sigaddset(&usual, SIGPIPE);  // because this process ignores it
   posix_spawnattr_setsigmask(&attributes, &none);
   posix_spawnattr_setsigdefault(&attributes, &usual);
   posix_spawnattr_setpgroup(&attributes, 0);
@@ -82,8 +82,8 @@ result<pid_t> start(const program& what, int output, int errors) {
                fmt::format("{} cannot be run: {}", what.path, describe(failed))};
 }
 
-/// Reads everything up to the end. Bytes beyond `most` are left out; if a process group is given, they end
-/// it.
+/// Reads to the end. Of more than `most` bytes the rest is dropped. If a process group is given, more than
+/// `most` bytes are an error instead, and the group is killed.
 task<result<void>> read_to_end(descriptor& from, std::string& out, std::size_t most, pid_t group = 0) {
   std::array<char, 4096> buffer;
   for (;;) {
@@ -91,14 +91,14 @@ task<result<void>> read_to_end(descriptor& from, std::string& out, std::size_t m
     if (ec == asio::error::eof) co_return result<void>();
     if (ec) co_return error{errc::io, ec.message()};
     if (group != 0 && out.size() + n > most) {
-      kill(-group, SIGKILL);  // the other pipe ends, too, then
+      kill(-group, SIGKILL);  // this ends the other pipe, too
       co_return error{errc::overloaded, fmt::format("it says more than {} bytes and was killed", most)};
     }
     out.append(buffer.data(), std::min(n, most - std::min(most, out.size())));
   }
 }
 
-/// A process' end as something to wait for. Source: pidfd_open(2), Linux 5.3.
+/// Waits until the process has ended. Source: pidfd_open(2), Linux 5.3.
 task<result<void>> wait_for_end(descriptor& process) {
   auto [ec] = co_await process.async_wait(descriptor::wait_read, use_task);
   if (ec) co_return error{errc::io, ec.message()};
@@ -108,7 +108,8 @@ task<result<void>> wait_for_end(descriptor& process) {
 task<result<void>> all_of(descriptor& output, descriptor& errors, descriptor& process, program_outcome& out,
                           std::size_t most, pid_t group) {
   using namespace boost::asio::experimental::awaitable_operators;
-  // Both at once: a program that fills one pipe while the other is waited for would never end.
+  // Both pipes are read at once: a program that fills one of them while we read only the other would never
+  // end.
   auto [said, complained] =
       co_await (read_to_end(output, out.output, most, group) && read_to_end(errors, out.errors, most_errors));
   if (said.has_error()) co_return said.error();

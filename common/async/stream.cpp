@@ -53,7 +53,7 @@ using boost::system::error_code;
 
 namespace {
 constexpr std::size_t piece_size = 64u << 10;  // bytes that one turn may move before others get theirs
-constexpr std::size_t least_record = 256;      // a record counts as this at least: short ones cost, too
+constexpr std::size_t least_record = 256;      // short records count as this: they cost work, too
 constexpr std::size_t kept_outbox = 4u << 10;  // an idle connection keeps no more than this
 }  // namespace
 
@@ -69,7 +69,7 @@ void stream::impl::prepare() {
 
 void stream::impl::arm() {
   const deadline earliest = std::min(read_until, write_until);
-  if (earliest >= armed_until) return;  // the timer goes off earlier, and is armed again then
+  if (earliest >= armed_until) return;  // the timer goes off earlier and is armed again then
   armed_until = earliest;
   watchdog.expires_at(earliest);
   watchdog.async_wait([weak = weak_from_this()](error_code ec) {
@@ -78,7 +78,7 @@ void stream::impl::arm() {
     self->armed_until = never;
     if (std::min(self->read_until, self->write_until) <= std::chrono::steady_clock::now()) {
       error_code ignored;
-      self->socket.cancel(ignored);  // the direction whose time is not up simply waits again
+      self->socket.cancel(ignored);  // ends both waits; the direction that has time left waits again
     } else {
       self->arm();
     }
@@ -98,7 +98,8 @@ task<result<void>> stream::impl::wait(direction what, deadline until) {
   if (!socket.is_open()) co_return error{errc::disconnected, "the connection was closed"};
   if (!ec) co_return result<void>();
   if (std::chrono::steady_clock::now() >= until) co_return timed_out(what);
-  // The other direction's time was up: try again. (If our coroutine was cancelled, its next await throws.)
+  // The timer cancelled both waits because the other direction's time was up: try again. (If our coroutine
+  // was cancelled, its next await throws.)
   if (ec == asio::error::operation_aborted) co_return result<void>();
   co_return error{errc::disconnected, fmt::format("the connection broke: {}", ec.message())};
 }
@@ -138,14 +139,15 @@ result<bool> stream::impl::send_outbox() {
 task<result<void>> stream::impl::flush(deadline until) {
   for (;;) {
     const auto left = send_outbox();
-    // A peer that refuses our certificate says so and closes. We may find the closed connection first.
+    // A peer that refuses our certificate sends an alert and closes. Our write may fail before we have read
+    // that alert.
     if (left.has_error()) co_return engine->was_refused() ? engine->why() : left.error();
     if (!*left) co_return result<void>();
     if (auto ready = co_await wait(direction::write, until); ready.has_error()) co_return ready;
   }
 }
 
-// Reads without waiting: true when something came or the peer ended (got is 0).
+// Reads without waiting. True if data came or if the peer ended the connection (`got` is 0 then).
 result<bool> stream::impl::take(std::span<char> to, std::size_t& got) {
   got = 0;
   if (!engine) {
@@ -192,7 +194,7 @@ task<result<void>> stream::handshake(deadline until, turnstile* turns) {
   impl& s = *impl_;
   if (!s.make_engine) co_return result<void>();
   if (turns != nullptr) {
-    // A peer that has sent nothing takes no turn from others.
+    // Wait first: a peer that has sent nothing gets no turn of the turnstile.
     if (auto ready = co_await s.wait(direction::read, until); ready.has_error()) co_return ready;
   }
   s.engine = s.make_engine();
@@ -222,7 +224,7 @@ task<result<std::size_t>> stream::read_some(std::span<char> to, deadline until) 
   for (;;) {
     if (s.turn_is_over()) {
       co_await s.yield_if_due();
-      // Otherwise a peer that always has more ready would keep the deadline from being checked.
+      // The deadline is checked here because a peer that always has more data ready never makes us wait.
       if (until <= std::chrono::steady_clock::now()) co_return s.timed_out(direction::read);
     }
     std::size_t got = 0;
@@ -288,8 +290,8 @@ void stream::close() {
 void stream::as_live_feed(std::chrono::milliseconds patience) {
   error_code ignored;
   impl_->socket.set_option(asio::socket_base::send_buffer_size(32 << 10), ignored);  // the kernel doubles it
-  // Bytes that the kernel has not sent are older than the values that we have. So a write waits until few are
-  // left.
+  // Bytes that the kernel has not sent yet are older than the values that we have by now. So a write waits
+  // until few such bytes are left.
   const int unsent = 4 << 10;
   ::setsockopt(impl_->socket.native_handle(), IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent, sizeof unsent);
   const int ms = static_cast<int>(patience.count());

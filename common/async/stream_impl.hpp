@@ -26,12 +26,13 @@ struct stream::impl : std::enable_shared_from_this<stream::impl> {
   error timed_out(direction what) const;
 
   tcp_socket socket;
-  // From the handshake on; none on a plain connection. A peer that says nothing costs no state of TLS.
+  // Made when the handshake begins, so that a peer that never speaks costs no TLS state. Null on a plain
+  // connection.
   std::unique_ptr<tls::engine> engine;
   std::function<std::unique_ptr<tls::engine>()> make_engine;
   std::string peer_address;
-  std::size_t sent = 0;   // of the engine's outbox
-  std::size_t moved = 0;  // bytes since the last wait, or what stands for work
+  std::size_t sent = 0;   // bytes of the engine's outbox that were sent
+  std::size_t moved = 0;  // bytes since the last wait; short records count as least_record
 
   // One timer for both directions. It is armed for the earliest deadline and left armed when an operation
   // ends early: most operations end long before, and setting a timer for each would cost more than the

@@ -10,9 +10,9 @@
 
 #include <chrono>
 
-/// The concrete Asio types of this house: one executor type, so that no operation goes through the
-/// type-erased one (which costs seconds of compile time a file). Include from .cpp files only; headers keep
-/// Asio out (COMMON_ERRORS.md).
+/// The concrete Asio types that the project uses. There is one executor type, so that no operation goes
+/// through the type-erased one, which costs seconds of compile time in every file. Include from .cpp files
+/// only; headers keep Asio out (COMMON_ERRORS.md).
 namespace binnacle::async {
 
 using loop = boost::asio::io_context;
@@ -31,8 +31,8 @@ using steady_timer =
     boost::asio::basic_waitable_timer<std::chrono::steady_clock,
                                       boost::asio::wait_traits<std::chrono::steady_clock>, executor>;
 
-/// When something must have happened at the latest; every network operation takes one. `within(5s)` is five
-/// seconds from now.
+/// The latest time for something to happen. Every network operation takes one. `within(5s)` is five seconds
+/// from now.
 using deadline = std::chrono::steady_clock::time_point;
 inline constexpr deadline never = deadline::max();
 inline deadline within(std::chrono::nanoseconds span) { return std::chrono::steady_clock::now() + span; }

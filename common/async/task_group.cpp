@@ -66,8 +66,9 @@ struct task_group::state {
 
 task_group::task_group(loop& on, logger log) : state_(std::make_shared<state>(on, std::move(log))) {}
 task_group::~task_group() {
-  // A loop that has stopped runs no coroutine to its end any more. While it is being destroyed the
-  // coroutines' sockets go one after another, and a cancellation would reach for one that has gone.
+  // A loop that has stopped never finishes its coroutines. While such a loop is destroyed, the sockets of its
+  // coroutines are destroyed one after another. A cancellation could then touch a socket that no longer
+  // exists.
   if (!state_->loop_.stopped()) cancel();
 }
 
@@ -83,7 +84,7 @@ void task_group::spawn(std::string name, task<void> work) {
 
 namespace {
 
-// One that fails at once must not fill the log.
+// The pause before a restart: a task that fails at once must not fill the log.
 constexpr std::chrono::seconds before_another(1);
 
 task<void> run_again(std::string name, std::function<task<void>()> make, logger log) {

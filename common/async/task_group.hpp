@@ -10,28 +10,29 @@
 
 namespace binnacle::async {
 
-/// Owns coroutines: every one that is spawned is cancelled and awaited by someone. An exception that leaves a
-/// coroutine is logged with its name and ends only that one. Spawn named functions with by-value parameters,
-/// not lambdas with captures: group.spawn("accept", accept_loop(self)). Threads: one loop.
+/// Owns coroutines. Every coroutine that is spawned here is cancelled and awaited in the end. If an exception
+/// leaves a coroutine, it is logged with the coroutine's name and ends only that coroutine. Spawn named
+/// functions with by-value parameters, not lambdas with captures: group.spawn("accept", accept_loop(self)).
+/// Threads: one loop.
 class task_group {
  public:
   task_group(loop& on, logger log);
-  /// Cancels what still runs. Objects the coroutines use must outlive them: stop() first, or let them own
-  /// what they use.
+  /// Cancels the coroutines that still run. The objects that they use must outlive them: call stop() first,
+  /// or let the coroutines own these objects.
   ~task_group();
   task_group(const task_group&) = delete;
   task_group& operator=(const task_group&) = delete;
 
   /// Starts `work`: at once when called on the loop, otherwise at its next turn.
   void spawn(std::string name, task<void> work);
-  /// Starts what must not end before it is cancelled: when an exception leaves it, that is logged and, a
-  /// second later, `make` is asked for another one. One that returns by itself is over.
+  /// Runs a task that should go on until it is cancelled. If an exception leaves the task, it is logged, and
+  /// a second later `make` is called for a new one. A task that returns is not started again.
   void keep(std::string name, std::function<task<void>()> make);
-  /// Asks all to end: their present await fails with operation_aborted, the next one throws (silently, up to
-  /// here).
+  /// Asks all coroutines to end: the await of each fails with operation_aborted, and the next one throws.
+  /// That exception is not logged.
   void cancel();
-  /// Waits until none is left, also those spawned meanwhile. False when `until` came first. One waiter at a
-  /// time.
+  /// Waits until no coroutine is left, also none that was spawned meanwhile. False if `until` passed first.
+  /// Only one caller may wait at a time.
   task<bool> wait(deadline until = never);
   std::size_t size() const noexcept;
 

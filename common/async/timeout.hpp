@@ -11,12 +11,13 @@
 
 namespace binnacle::async {
 
-/// Ends when `until` has come. Throws nothing; a cancelled coroutine notices at its next await.
+/// Returns at `until`. Throws nothing; a cancelled coroutine notices the cancellation at its next await.
 task<void> wait_until(deadline until);
 
-/// `op`, or errc::timeout naming `what` when it takes too long; it is cancelled then. For operations without
-/// a deadline of their own: stream's have one, which costs less. An exception of `op` is told as the timeout,
-/// when `until` has come. Use named awaitables: with_timeout(read_all(path), within(5s), "reading").
+/// Runs `op`. If `op` takes too long, it is cancelled, and the result is errc::timeout with a sentence that
+/// names `what`. For operations without a deadline of their own; those of async::stream have one, which costs
+/// less. An exception of `op` after `until` is reported as the timeout. Use named awaitables:
+/// with_timeout(read_all(path), within(5s), "reading").
 template <class T>
 task<result<T>> with_timeout(task<result<T>> op, deadline until, std::string what) {
   using namespace boost::asio::experimental::awaitable_operators;

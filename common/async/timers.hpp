@@ -10,14 +10,14 @@ namespace binnacle::async {
 
 task<void> sleep_for(std::chrono::nanoseconds span);
 
-/// Ticks on multiples of its period since its start: a late tick does not shift the next one, and ticks that
-/// were missed are counted, never made up for.
+/// Ticks on multiples of its period since its start. A late tick does not shift the next one. Missed ticks
+/// are counted and not made up for.
 class periodic_timer {
  public:
   periodic_timer(loop& on, std::chrono::nanoseconds period);
-  /// Waits for the next tick; the number of whole ticks missed before it (0 when in time).
+  /// Waits for the next tick. Returns how many whole ticks were missed before it (0: none).
   task<std::uint64_t> next();
-  /// From the next tick on.
+  /// Takes effect at the next tick.
   void set_period(std::chrono::nanoseconds period) { period_ = period; }
 
  private:
@@ -26,14 +26,14 @@ class periodic_timer {
   deadline due_;
 };
 
-/// Wakes one waiting coroutine; a notify() before the wait is remembered once. The coroutines' condition
-/// variable. Threads: one loop.
+/// Wakes one waiting coroutine, as a condition variable wakes a thread. One notify() before the wait is
+/// remembered. Threads: one loop.
 class event {
  public:
   explicit event(loop& on) : timer_(on, never) {}
   explicit event(const executor& on) : timer_(on, never) {}
   void notify();
-  /// True when notified, false when `until` came first (or the coroutine was cancelled).
+  /// True if notified; false if `until` passed first or the coroutine was cancelled.
   task<bool> wait(deadline until = never);
 
  private:
@@ -41,8 +41,8 @@ class event {
   bool notified_ = false;
 };
 
-/// The first of SIGTERM, SIGINT and SIGHUP (a closed terminal; not where it was ignored before: nohup). From
-/// its start on these signals no longer end the process.
+/// Waits for the first of SIGTERM, SIGINT and SIGHUP (a closed terminal), and returns it. From its start on
+/// these signals no longer end the process. SIGHUP stays ignored if it was ignored before (nohup).
 task<int> stop_signal();
 
 }  // namespace binnacle::async

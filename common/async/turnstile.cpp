@@ -9,7 +9,7 @@ namespace binnacle::async {
 struct turnstile::state : std::enable_shared_from_this<turnstile::state> {
   explicit state(loop& on) : loop_(on) {}
 
-  // Behind everything that is ready now.
+  // Lets the next one through after all work of the loop that is ready now.
   void open_later() {
     boost::asio::post(loop_, [held = shared_from_this()] {
       held->taken = false;
@@ -27,8 +27,8 @@ struct turnstile::state : std::enable_shared_from_this<turnstile::state> {
 
   loop& loop_;
   bool taken = false;
-  event* called = nullptr;  // whose turn it is
-  network last;             // that had its turn
+  event* called = nullptr;  // the one whose turn it is; null: nobody's
+  network last;             // the network that had the last turn
   std::map<network, std::list<event*>> lines;
   std::size_t waiting = 0;
 };
@@ -40,7 +40,8 @@ task<void> turnstile::pass(const network& from) {
   const auto held = state_;
   if (held->taken || held->waiting > 0) {
     event mine(held->loop_);
-    // Leaves the line also when this coroutine is destroyed; if it was its turn then, the next one's comes.
+    // Leaves the line, also if this coroutine is destroyed. If it had the turn at that moment, the next one
+    // is called.
     struct place {
       place(state& s, const network& from, event* who) : in(s), line(s.lines.try_emplace(from).first) {
         at = line->second.insert(line->second.end(), who);
@@ -60,12 +61,12 @@ task<void> turnstile::pass(const network& from) {
       std::list<event*>::iterator at;
     };
     const place waiting(*held, from, &mine);
-    // Not notified: cancelled, and the next await throws.
+    // wait() returns false if this coroutine is cancelled; the next await throws then.
     for (bool my_turn = false; !my_turn;) {
       const bool notified = co_await mine.wait();
       my_turn = notified && held->called == &mine;
     }
-    held->taken = true;  // before `waiting` goes, which would call the next one
+    held->taken = true;  // set before `waiting` is destroyed, which would call the next one
   }
   held->taken = true;
   held->open_later();

@@ -10,10 +10,11 @@
 
 namespace binnacle::async {
 
-/// Lets costly pieces of work (a TLS handshake's arithmetic, half a millisecond) through one at a time, with
-/// a turn of the loop for everyone else between two of them. So a storm of them delays a small request by
-/// one, not by all. Networks take turns, and within one it goes in the order they came. So a storm from one
-/// place delays the work of another by one, too. Threads: one loop.
+/// Lets costly pieces of work through one at a time, for example the arithmetic of a TLS handshake (half a
+/// millisecond). Between two pieces, the loop runs everything else that is ready. So a storm of such work
+/// delays a small request by one piece, not by all of them. Networks take turns; within a network it is first
+/// come, first served. So a storm from one network delays the work of another one by one piece, too. Threads:
+/// one loop.
 class turnstile {
  public:
   explicit turnstile(loop& on);
@@ -21,7 +22,7 @@ class turnstile {
   turnstile(const turnstile&) = delete;
   turnstile& operator=(const turnstile&) = delete;
 
-  /// Waits for the turn; do the work right after it, without another await.
+  /// Waits for the caller's turn. Do the work right after it, without another await.
   task<void> pass(const network& from);
   std::size_t waiting() const noexcept;
 

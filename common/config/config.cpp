@@ -25,14 +25,14 @@ std::string yaml_text(std::string_view text) {
   return out + "\"";
 }
 
-/// The whole of `text` as a number, in no locale.
+/// Reads all of `text` as a number, independent of the locale.
 template <class Number>
 bool read_number(const std::string& text, Number& out) noexcept {
   const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), out);
   return fault == std::errc{} && end == text.data() + text.size();
 }
 
-/// As Go's flag package reads a bool.
+/// Accepts the words that Go's flag package accepts for a bool.
 bool read_bool(std::string_view text, bool& out) noexcept {
   for (std::string_view yes : {"true", "1", "t", "T", "TRUE", "True"}) {
     if (text == yes) return out = true, true;

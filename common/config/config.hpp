@@ -16,37 +16,37 @@
 
 namespace binnacle {
 
-/// In what form a program prints what it found.
+/// The form in which a program prints its findings.
 enum class output_form : std::uint8_t { text, json };
 
-/// The one description of a daemon's settings. Every key is a key of the YAML file and a flag of the same
-/// name (`period: 1s` and `--period 1s`). Flags win over the file, and the file wins over the defaults. An
-/// unknown key is refused with file, line and the nearest known key; a value of a wrong type with file, line
-/// and the form expected. A key that is given twice in one place is refused, too, unless it is a list.
-/// Nothing is applied unless everything is right. --config FILE, --print-config, --help and --version are
-/// always there.
+/// Describes the settings of a daemon in one place. Every key is a key of the YAML file and a flag of the
+/// same name (`period: 1s` and `--period 1s`). Flags win over the file, and the file wins over the defaults.
+/// An unknown key is refused with file, line and the nearest known key. A value of a wrong type is refused
+/// with file, line and the form expected. A key that is given twice in one place is refused, too, unless it
+/// is a list. No setting is applied unless all are right. --config FILE, --print-config, --help and --version
+/// always exist.
 class config_spec {
  public:
   /// `program` and `summary` open the --help text; `example` closes it.
   config_spec(std::string program, std::string summary, std::string example);
 
-  /// What is added from now on stands under this title in --help and --print-config.
+  /// The settings added from now on stand under this title in --help and --print-config.
   void group(std::string title);
 
-  // Each add() binds a key to a variable that holds the default and outlives the spec. `help` is one line and
-  // says the unit.
+  // Each add() binds a key to a variable that holds the default and must outlive the spec. `help` is one line
+  // and states the unit.
   void add(std::string key, std::string& value, std::string help);
   void add(std::string key, bool& value, std::string help);  ///< as a flag: --key, --key=true, --key=false
   void add(std::string key, std::int64_t& value, std::int64_t least, std::int64_t most, std::string help);
   void add(std::string key, double& value, double least, double most, std::string help);
   void add(std::string key, duration& value, duration least, duration most, std::string help);
-  /// Likewise, or 0s, which means something else.
+  /// The same as add(), and 0s is allowed, too; 0s has a meaning of its own.
   void add_or_zero(std::string key, duration& value, duration least, duration most, std::string help);
-  /// A YAML list; as a flag comma-separated or repeated.
+  /// A list in YAML. On the command line the values are comma-separated, or the flag is repeated.
   void add(std::string key, std::vector<std::string>& value, std::string help);
   void add(std::string key, log_level& value, std::string help);    ///< debug, info, warning, error, off
   void add(std::string key, output_form& value, std::string help);  ///< text, json
-  /// One of these words, each of which stands for a value of an enumeration.
+  /// One of these words. Each word stands for a value of an enumeration.
   template <class Enum>
   requires std::is_enum_v<Enum>
   void add_choice(std::string key, Enum& value, std::vector<std::pair<std::string, Enum>> choices,
@@ -62,16 +62,16 @@ class config_spec {
     add_choice_of(std::move(key), std::move(words), std::move(present), std::move(choose), std::move(help));
   }
 
-  /// Another spelling of `key`, accepted as a flag only (TAS's `--kubeConfig`); listed in --help under
-  /// "accepted for".
+  /// Another spelling of `key` (TAS's `--kubeConfig`), accepted on the command line only. --help lists it
+  /// under "accepted for".
   void alias(std::string flag, std::string key, std::string accepted_for);
-  /// A flag that is accepted, does nothing, and is answered with `note` as a log line ("klog flag; use
+  /// A flag that is accepted and does nothing. If it is given, `note` is logged ("klog flag; use
   /// --log-level").
   void ignored(std::string flag, bool takes_value, std::string note);
 
-  /// What parse() found besides the settings.
+  /// What parse() returns besides the settings.
   struct outcome {
-    bool exit = false;  ///< --help, --version or --print-config was answered: leave with status 0
+    bool exit = false;               ///< --help, --version or --print-config was answered: exit with status 0
     std::vector<std::string> notes;  ///< for the log: accepted-but-ignored flags, each once
   };
 
@@ -95,7 +95,7 @@ class config_spec {
     bool is_flag = false;  // takes no value on the command line
     bool is_list = false;
     std::function<bool(const texts&, bool apply)>
-        accept;                         // false: not of this form; changes the variable only to apply
+        accept;                         // false: wrong form. It changes the variable only if `apply`
     std::function<std::string()> yaml;  // the present value
   };
   struct spelling {
@@ -108,11 +108,11 @@ class config_spec {
     bool takes_value;
     std::string note;
   };
-  /// A setting's values as given in one place, checked, not yet applied.
+  /// The values that one place (the file or the command line) gives a setting: checked, not applied yet.
   struct given {
     const setting* which;
     texts values;
-    std::string flag = {};  // on the command line: as it was spelled
+    std::string flag = {};  // on the command line: the flag as spelled there
   };
   struct command_line {
     std::vector<given> settings;
@@ -125,7 +125,7 @@ class config_spec {
                                                                   "version"};
 
   void add_setting(std::string key, std::string help, setting rest);
-  /// `present` gives and `choose` takes a place in `words`.
+  /// `present` returns an index into `words`; `choose` takes one.
   void add_choice_of(std::string key, texts words, std::function<std::size_t()> present,
                      std::function<void(std::size_t)> choose, std::string help);
   void add_duration(std::string key, duration& value, duration least, duration most, bool or_zero,

@@ -5,16 +5,15 @@
 
 #include <algorithm>
 
-// The command line is read by hand and not by CLI11: that takes "--address [::]" for a list, the next flag
-// for the value of
-// "--cert=" and "-port" for "-p ort", and its sentences are for developers.
+// The command line is parsed by hand and not by CLI11. CLI11 takes "--address [::]" for a list, the flag
+// after "--cert=" for its value, and "-port" for "-p ort". Its error messages are written for developers.
 
 namespace binnacle {
 namespace {
 
-/// "--port=9001" as name and value. One dash is as good as two: TAS and klog write one.
+/// "--port=9001" as name and value. One dash counts as two, because TAS and klog write one.
 struct token {
-  std::string_view name;  // empty: no flag
+  std::string_view name;  // empty if this is not a flag
   std::string_view value;
   bool has_value = false;
 };
@@ -51,7 +50,7 @@ result<void> config_spec::read_flags(int argc, const char* const* argv, command_
            std::ranges::find(built_in_flags, name) != built_in_flags.end();
   };
 
-  // As in a file: of two values nobody knows which one is meant.
+  // As in a file: if a flag has two values, nobody knows which one is meant.
   const auto twice = [](std::string_view flag, std::string_view before) {
     return error{errc::invalid_input,
                  fmt::format("--{} is given twice{}: give it once", flag,
@@ -59,7 +58,7 @@ result<void> config_spec::read_flags(int argc, const char* const* argv, command_
   };
 
   int next = 1;
-  // The value behind '=' or the next word. A known flag is no value: the value was forgotten.
+  // The value behind '=', or else the next word. If the next word is a known flag, the value was forgotten.
   const auto value_of = [&](const token& t) -> result<std::string> {
     if (t.has_value) return std::string(t.value);
     if (next < argc && !is_known(split(argv[next]).name)) return std::string(argv[next++]);

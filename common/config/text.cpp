@@ -11,7 +11,7 @@
 namespace binnacle {
 namespace {
 
-/// Each line of `text` as a comment of YAML.
+/// `text` as a YAML comment, line by line.
 std::string commented(std::string_view text) {
   std::string out = "# ";
   for (const char c : text) {

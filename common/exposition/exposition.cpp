@@ -35,7 +35,7 @@ std::string_view take_word(std::string_view& line) noexcept {
   return word;
 }
 
-/// The leading [a-zA-Z_][a-zA-Z0-9_]*, with ':' too in metric names.
+/// Takes the leading [a-zA-Z_][a-zA-Z0-9_]* off `line`. In metric names (`colon`) ':' counts as a letter.
 std::string_view take_name(std::string_view& line, bool colon) noexcept {
   std::size_t length = 0;
   while (length < line.size()) {
@@ -48,7 +48,7 @@ std::string_view take_name(std::string_view& line, bool colon) noexcept {
   return name;
 }
 
-/// Go's ParseFloat as far as an exposition uses it: decimal, +Inf, -Inf, NaN.
+/// Reads what Go's ParseFloat reads, as far as an exposition uses it: decimal numbers, +Inf, -Inf, NaN.
 bool read_value(std::string_view text, double& out) noexcept {
   if (text.starts_with('+')) {
     text.remove_prefix(1);
@@ -56,10 +56,10 @@ bool read_value(std::string_view text, double& out) noexcept {
   }
   auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), out);
   if (fault == std::errc::result_out_of_range) {
-    out = std::strtod(std::string(text).c_str(), nullptr);  // tells 1e-400, which is 0, from 1e400
+    out = std::strtod(std::string(text).c_str(), nullptr);  // 1e-400 counts as 0; 1e400 is refused
     if (std::fabs(out) < 1) fault = {};
   }
-  return fault == std::errc{} && end == text.data() + text.size() && text.back() != ')';  // nan(...) is C's
+  return fault == std::errc{} && end == text.data() + text.size() && text.back() != ')';  // C reads nan(...)
 }
 
 enum class shape { gauge, counter, histogram, summary };
@@ -81,7 +81,7 @@ constexpr std::array types{
     type_row{"stateset", shape::gauge},
 };
 
-/// What a series of a counter, histogram or summary may have behind its family's name.
+/// Suffixes that a series of a counter, histogram or summary may have after its family's name.
 constexpr std::array<std::string_view, 5> suffixes{"_bucket", "_count", "_sum", "_total", "_created"};
 
 kind series_kind(shape family, std::string_view suffix) noexcept {
@@ -142,7 +142,7 @@ class parser::impl {
   }
 
  private:
-  // The longest line that the other bounds allow, escapes and all.
+  // The length of the longest line that the other bounds allow, with every character escaped.
   std::size_t most_line() const noexcept { return 4096 + 2 * bounds_.text * (1 + 2 * bounds_.labels); }
 
   bool read_line(std::string_view line) {
@@ -205,7 +205,7 @@ class parser::impl {
         out += text[i];
       }
     }
-    // A cut may have split a character: the whole text was UTF-8, so only the end can be wrong.
+    // The cut may have split a character. The whole text was UTF-8, so only the end can be wrong now.
     if (const auto bad = find_invalid_utf8(out); bad != std::string::npos) out.resize(bad);
   }
 
@@ -307,7 +307,7 @@ class parser::impl {
     return true;
   }
 
-  /// Up to and with the closing quote. An unknown escape stays as it is, as Prometheus reads it.
+  /// Reads up to the closing quote and takes it off, too. An unknown escape stays as it is, as in Prometheus.
   static bool read_label_value(std::string_view& line, std::string& out) {
     std::size_t stop = 0;
     while (stop < line.size() && line[stop] != '"' && line[stop] != '\\') ++stop;
@@ -352,12 +352,12 @@ class parser::impl {
   }
 
   const limits bounds_;
-  const bool seconds_;  // timestamps are in seconds, and the text ends with # EOF
+  const bool seconds_;  // OpenMetrics: timestamps are in seconds, and the text ends with # EOF
   const std::function<void(const sample&)> on_sample_;
-  std::string begun_;  // a line of which the end has not come
+  std::string begun_;  // the beginning of a line whose end has not arrived yet
   std::size_t bytes_ = 0;
   std::size_t line_number_ = 0;
-  bool ended_ = false;  // # EOF was there
+  bool ended_ = false;  // # EOF was read
   bool failed_ = false;
   std::size_t series_ = 0;
   std::unordered_map<std::string, family_lines, keyed_hash, std::equal_to<>> families_;

@@ -16,7 +16,8 @@ std::string_view type_name(metrics::kind type) noexcept {
   return "untyped";
 }
 
-/// Escaped as label values and help are; help may hold double quotes as they are.
+/// Appends `text` with the escapes of label values (`quotes`) or of help texts. In help, double quotes stay
+/// as they are.
 void append_escaped(std::string& out, std::string_view text, bool quotes) {
   for (char c : text) {
     if (c == '\n') {

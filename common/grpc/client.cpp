@@ -17,11 +17,12 @@ using async::task;
 namespace {
 
 constexpr std::size_t most_idle = 2;
-// As in common/http/client.cpp: servers close idle connections after a minute or more; ours go first.
+// As in common/http/client.cpp: servers close idle connections after a minute or more, so we close ours
+// earlier.
 constexpr auto longest_idle = std::chrono::seconds(45);
 constexpr std::size_t piece_size = std::size_t{16} << 10;
 
-/// A connection with its bytes' way.
+/// An HTTP/2 connection and the stream that carries its bytes.
 struct line {
   line(async::stream s, std::shared_ptr<SSL_CTX> made_with, connection::settings its)
       : peer(std::move(s)), security(std::move(made_with)), machine(std::move(its)) {}
@@ -46,7 +47,7 @@ task<result<answer>> line::ask(const call& what, deadline until) {
   machine.begin(what);
   while (!machine.done()) {
     auto sent = co_await send(until);
-    // A server that has gone may have said why before.
+    // If the server has closed the connection, it may have sent the reason before: read that first.
     if (sent.has_error() && sent.error().code != errc::disconnected) co_return sent.error();
     auto got = co_await peer.read_some(buffer, until);
     const bool ended = got.has_error() ? got.error().code == errc::disconnected : *got == 0;
@@ -72,12 +73,12 @@ struct client::impl {
   endpoint to;
   std::function<std::shared_ptr<SSL_CTX>()> tls;
   std::string user_agent;
-  std::vector<line_ptr> idle;  // the newest last
+  std::vector<line_ptr> idle;  // the newest is the last
 };
 
 client::impl::line_ptr client::impl::idle_one(const std::shared_ptr<SSL_CTX>& security) {
   const auto now = std::chrono::steady_clock::now();
-  // One made with another certificate would go on speaking for that.
+  // A connection made with another certificate would go on under that identity.
   std::erase_if(idle, [&](const line_ptr& one) {
     return now - one->idle_since > longest_idle || one->security != security;
   });
@@ -101,8 +102,9 @@ task<result<client::impl::line_ptr>> client::impl::connect(std::shared_ptr<SSL_C
   co_return std::make_unique<line>(std::move(*made), std::move(security), std::move(its));
 }
 
-/// What is left to be said (an acknowledgement) goes first. The answer is there, and is not held up by it: a
-/// connection that does not take it at once is not kept.
+/// Sends what the machine still has to say (an acknowledgement) before the connection is kept. The answer is
+/// complete by now and must not wait for that: a connection that does not take these bytes at once is not
+/// kept.
 task<void> client::impl::keep(line_ptr one) {
   if (!one->machine.usable() || idle.size() >= most_idle) co_return;
   auto sent = co_await one->send(std::chrono::steady_clock::now());

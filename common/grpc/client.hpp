@@ -13,12 +13,12 @@
 namespace binnacle::grpc {
 
 /// Unary calls to one server, over HTTP/2 connections that are kept between calls. Each call has a connection
-/// of its own while it lasts. One that a kept connection did not take, or that met one which the server was
-/// just closing, is made again on another: calls do no harm when the server gets them twice. Include from
-/// .cpp files only. Threads: one loop.
+/// of its own while it lasts. If a kept connection did not take a call, or the server was just closing it,
+/// the call is made again on another one. So calls must do no harm if the server gets them twice. Include
+/// from .cpp files only. Threads: one loop.
 class client {
  public:
-  /// `tls` is asked for every call, and must offer "h2" (ALPN); empty: HTTP/2 without TLS ("prior
+  /// `tls` is called for every call; what it gives must offer "h2" (ALPN). Empty: HTTP/2 without TLS ("prior
   /// knowledge").
   client(endpoint to, std::function<std::shared_ptr<SSL_CTX>()> tls, std::string user_agent);
   ~client();

@@ -1,4 +1,4 @@
-// gRPC's unary calls over HTTP/2, one at a time, as a machine over nghttp2's.
+// gRPC's unary calls over HTTP/2, one at a time: a state machine that uses nghttp2's.
 //
 //   begin()  HEADERS, DATA (5 bytes, the message), END_STREAM ─→ outbox()
 //   feed()   SETTINGS ─ HEADERS ─ DATA… ─ HEADERS (trailers: grpc-status) ─→ done()
@@ -12,10 +12,11 @@
 //   and up to 4 KiB here, each time;
 // - the bytes of the message, refused as soon as its length is announced or exceeded;
 // - the bytes in all, frames of unknown types included.
-// Time is the caller's: every wait of the shell has the call's deadline.
+// The caller watches the time: every wait of the shell has the call's deadline.
 //
-// A server that ends the connection before it took the call (GOAWAY with a lower number, REFUSED_STREAM, a
-// kept connection that was just closed) has done nothing: unseen(). Whatever else is wrong is an outcome.
+// If a server ends the connection before it took the call (GOAWAY with a lower number, REFUSED_STREAM, a kept
+// connection that was just closed), it has done nothing: unseen() is true. Any other fault is an outcome of
+// the call.
 
 #include "common/grpc/connection.hpp"
 
@@ -33,10 +34,10 @@
 namespace binnacle::grpc {
 namespace {
 
-constexpr std::size_t prefix_size = 5;                    // of a message: is it compressed, and its length
-constexpr std::size_t overhead = std::size_t{128} << 10;  // bytes of a call that are no message
+constexpr std::size_t prefix_size = 5;                    // before a message: compression flag and length
+constexpr std::size_t overhead = std::size_t{128} << 10;  // bytes of a call other than its message
 constexpr std::size_t field_overhead = 32;                // RFC 7541 4.1
-constexpr std::size_t most_said = 4096;                   // of what a server says, in bytes
+constexpr std::size_t most_said = 4096;                   // bytes kept of a server's error text
 constexpr char tls_alert = 0x15;
 
 using session_ptr = std::unique_ptr<nghttp2_session, decltype(&nghttp2_session_del)>;
@@ -78,7 +79,7 @@ struct connection::impl {
   void break_off(error why);
   void complete();
   answer read_answer();
-  // What nghttp2 tells; false: the connection has been broken off.
+  // What nghttp2 reports. field() and data() return false if the connection was broken off.
   bool field(std::string_view name, std::string_view value);
   bool data(std::string_view piece);
   void received(const nghttp2_frame& frame);
@@ -93,15 +94,15 @@ struct connection::impl {
   std::optional<error> broken;  // the connection is of no use any more
   std::string wrong;            // what nghttp2 found wrong last
 
-  // Of one call.
+  // The call that is under way.
   std::int32_t stream = 0;
   bool running = false;
   bool stream_open = false;
-  bool heard = false;  // something of its answer has come
-  bool reset = false;  // by the server
+  bool heard = false;  // a part of the call's answer has come
+  bool reset = false;  // the server reset the stream
   bool unseen = false;
   std::string request;
-  std::size_t given = 0;  // of it
+  std::size_t given = 0;  // bytes of `request` that were given to nghttp2
   unsigned http_status = 0;
   std::optional<grpc::status> status;
   std::string said, type;
@@ -194,7 +195,7 @@ void connection::impl::begin(const call& what) {
   std::array<nghttp2_nv, fields.size()> list{};
   for (std::size_t i = 0; i < fields.size(); ++i) {
     const auto bytes_of = [](std::string_view s) {
-      return const_cast<std::uint8_t*>(reinterpret_cast<const std::uint8_t*>(s.data()));  // it is only read
+      return const_cast<std::uint8_t*>(reinterpret_cast<const std::uint8_t*>(s.data()));  // only read
     };
     list[i] = {bytes_of(fields[i].first), bytes_of(fields[i].second), fields[i].first.size(),
                fields[i].second.size(), NGHTTP2_NV_FLAG_NONE};
@@ -243,7 +244,7 @@ void connection::impl::feed(std::string_view arrived) {
     return break_off(
         {errc::protocol,
          "it answers in HTTP/1, and gRPC needs HTTP/2: perhaps this is the port of its REST API"});
-  // No frame of HTTP/2 begins so: it would be too long.
+  // A TLS alert: no frame of HTTP/2 begins with this byte, because the frame would be too long.
   if (first && arrived.front() == tls_alert)
     return break_off({errc::protocol, "it answers with an alert of TLS: perhaps it is to be asked by grpcs"});
   bytes += arrived.size();
@@ -269,7 +270,7 @@ bool connection::impl::field(std::string_view name, std::string_view value) {
     return false;
   }
   if (name == ":status") {
-    // nghttp2 has looked: three digits. One of 1xx is followed by another one.
+    // nghttp2 has checked that there are three digits. After a status of 1xx comes another status.
     http_status = 0;
     for (const char c : value) http_status = http_status * 10 + static_cast<unsigned>(c - '0');
     status.reset();
@@ -286,7 +287,7 @@ bool connection::impl::field(std::string_view name, std::string_view value) {
 }
 
 bool connection::impl::data(std::string_view piece) {
-  if (http_status != 200) return true;  // a proxy's page
+  if (http_status != 200) return true;  // a page of a proxy
   body += piece;
   const std::size_t most = its.most.message;
   if (body.size() <= most + prefix_size && (body.size() < prefix_size || length_in(body) <= most))
@@ -357,7 +358,7 @@ connection& connection::operator=(connection&&) noexcept = default;
 
 bool connection::usable() const noexcept {
   const impl& i = *impl_;
-  // An answer that came before all of the question was taken leaves the stream half open.
+  // If the answer came before the server had taken the whole question, the stream is still half open.
   return !i.running && !i.stream_open && !i.broken && !i.leaving &&
          nghttp2_session_check_request_allowed(i.session.get()) != 0;
 }

@@ -28,16 +28,16 @@ enum class status : std::uint8_t {
 };
 std::string_view to_string(status s) noexcept;  ///< "INVALID_ARGUMENT"
 
-/// The text of a grpc-status; what is no number from 0 to 16 is `unknown`.
+/// Reads the text of a grpc-status. Anything but a number from 0 to 16 becomes `unknown`.
 status read_status(std::string_view text) noexcept;
-/// What an HTTP status without a grpc-status stands for: a proxy's, for example.
-/// Source: grpc/doc/http-grpc-status-mapping.md.
+/// The status for an HTTP answer without a grpc-status, for example a proxy's. Source:
+/// grpc/doc/http-grpc-status-mapping.md.
 status status_of_http(unsigned http) noexcept;
-/// What the reset of a call stands for, by HTTP/2's error code.
-/// Source: grpc/doc/PROTOCOL-HTTP2.md, "Errors".
+/// The status for a call that was reset with this error code of HTTP/2. Source: grpc/doc/PROTOCOL-HTTP2.md,
+/// "Errors".
 status status_of_reset(std::uint32_t code) noexcept;
 
-/// The text of a grpc-message: %-encoded UTF-8. A '%' without two hexadecimal digits stands for itself.
+/// Decodes a grpc-message: %-encoded UTF-8. A '%' without two hexadecimal digits stands for itself.
 std::string read_message(std::string_view text);
 
 }  // namespace binnacle::grpc

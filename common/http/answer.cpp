@@ -49,7 +49,8 @@ std::size_t length_of(const response& answer) {
   return length;
 }
 
-/// Status line and headers but for those about the connection. `length`: the header that says it, or nothing.
+/// Status line and headers, without those about the connection. `length`: the header that states the length;
+/// empty: none.
 std::string begun_head(const response& answer, std::string_view length) {
   std::string out = fmt::format("HTTP/1.1 {} {}\r\n", answer.status, reason_of(answer.status));
   if (!has_no_body(answer.status)) {
@@ -105,7 +106,7 @@ std::string_view answer_slices::next() {
     const std::string_view left = rest();
     if (left.empty()) return gathered_;
     if (gathered_.empty() && left.size() >= gather_) {
-      // Whole records only, so that the odd end is gathered with what follows.
+      // Only whole records go out uncopied; the rest is gathered together with the pieces that follow.
       const auto whole = std::min(left.size() - left.size() % record, largest);
       offset_ += whole;
       return left.substr(0, whole);

@@ -16,8 +16,8 @@
 // Private to request_parser.cpp and response_parser.cpp.
 namespace binnacle::http {
 
-/// What requests and responses have in common: a head of limited size, then a body whose pieces go to a sink,
-/// uncopied.
+/// The common part of the parsers of requests and responses: a head of limited size, then a body whose pieces
+/// go to a sink uncopied.
 template <bool IsRequest>
 struct body_parser : boost::beast::http::basic_parser<IsRequest> {
   using error_code = boost::beast::error_code;
@@ -28,12 +28,12 @@ struct body_parser : boost::beast::http::basic_parser<IsRequest> {
   explicit body_parser(std::size_t limit) : header_limit_bytes(limit) {
     this->header_limit(
         static_cast<std::uint32_t>(std::min<std::size_t>(limit, std::numeric_limits<std::uint32_t>::max())));
-    this->body_limit(boost::none);  // ours: known only when the head is
+    this->body_limit(boost::none);  // the subclass limits the body once the head is known
   }
 
-  /// What went wrong, as the status that a server would answer.
+  /// Ends the parsing. The fault is given as the status that a server would answer.
   virtual void fail(unsigned status, std::string_view sentence) = 0;
-  /// The same for what Beast found.
+  /// The same for an error that Beast found.
   virtual void translate(error_code ec) = 0;
 
   void stop(error_code& ec) {
@@ -68,8 +68,8 @@ struct body_parser : boost::beast::http::basic_parser<IsRequest> {
     return piece.size();
   }
 
-  /// Whether a chunk's header may begin so: the end of the chunk before, then hex digits. Beast says so only
-  /// when the line is complete and something follows it.
+  /// Whether a chunk's header may begin like this: the end of the previous chunk, then hex digits. Beast
+  /// reports a wrong header only when the line is complete and something follows it.
   static bool may_begin_chunk(std::string_view bytes) noexcept {
     if (bytes.starts_with('\r')) bytes.remove_prefix(bytes.starts_with("\r\n") ? 2 : 1);
     const auto digits = bytes.find_first_not_of("0123456789abcdefABCDEF");
@@ -88,14 +88,15 @@ struct body_parser : boost::beast::http::basic_parser<IsRequest> {
         fail(400, "the chunked body is malformed");
         break;
       }
-      // Beast 1.81 asserts that the last chunk's header does not come in less than "0\r\n\r\n"; nothing
-      // shorter can follow here.
+      // Beast 1.81 asserts that it gets the last chunk's header in at least 5 bytes ("0\r\n\r\n"). The rest
+      // of a body is never shorter, so wait for 5 bytes.
       if (at_chunk && bytes.size() - used < 5) break;
       error_code ec;
       const auto n = this->put(boost::asio::const_buffer(bytes.data() + used, bytes.size() - used), ec);
       used += n;
       if (in_head) {
-        // Beast applies its limit to what is not yet consumed, so a head that drips in could grow for ever.
+        // Beast applies its limit only to the bytes not yet consumed, so a head that comes byte by byte could
+        // grow for ever.
         head_bytes += n;
         const auto pending = now == phase::head ? bytes.size() - used : 0;
         if (head_bytes + pending > header_limit_bytes)

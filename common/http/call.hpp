@@ -7,15 +7,15 @@
 
 namespace binnacle::http {
 
-/// What a client asks.
+/// A client's request.
 struct call {
   std::string method = "GET";
   std::string target;  ///< with a leading '/', percent-encoded
   std::vector<std::pair<std::string, std::string>> headers = {};
   std::string body = {};
   std::size_t most_bytes = 16u << 20;  ///< a larger answer is refused
-  /// It does no harm when the server gets it twice: then a call that met a connection which the server was
-  /// just closing is made again on a new one.
+  /// True if it does no harm when the server gets the call twice. If a call meets a connection that the
+  /// server is just closing, it is then made again on a new one.
   bool repeatable = true;
 };
 

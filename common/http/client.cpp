@@ -16,8 +16,9 @@ using async::task;
 namespace {
 
 constexpr std::size_t most_idle = 4;
-constexpr std::size_t most_unparsed = 64u << 10;  // of a body
-// Servers close idle connections after a minute or more (Go: never, or as configured); ours go first.
+constexpr std::size_t most_unparsed = 64u << 10;  // bytes of a body
+// Servers close idle connections after a minute or more (Go: never, or as configured), so we close ours
+// earlier.
 constexpr auto longest_idle = std::chrono::seconds(45);
 
 std::string text_of(const call& what, const server_address& to, const std::string& user_agent) {
@@ -45,8 +46,8 @@ struct answer_stream::impl {
   async::stream peer;
   std::shared_ptr<SSL_CTX> security;  // null: plain
   std::optional<response_parser> parser;
-  std::string pending;    // arrived and not yet taken by the parser
-  std::string piece;      // of the body, given out
+  std::string pending;    // bytes that arrived and that the parser has not taken yet
+  std::string piece;      // the piece of the body that was given out last
   bool answered = false;  // a byte of the answer has come
   deadline idle_since{};
 };
@@ -100,7 +101,7 @@ task<result<std::string_view>> answer_stream::impl::next(deadline until) {
     auto parsed = parse(piece);
     if (parsed.has_error()) co_return parsed.error();
     if (!piece.empty() || parser->now() == phase::done) co_return std::string_view(piece);
-    // The parser wants these whole; it takes all else as it comes.
+    // The parser takes a chunk's header or trailer only whole; everything else it takes as it comes.
     if (pending.size() >= most_unparsed)
       co_return error{errc::protocol, "a chunk header or trailer is too long"};
     auto read = co_await read_more(until);
@@ -128,7 +129,7 @@ struct client::impl {
   server_address to;
   std::function<std::shared_ptr<SSL_CTX>()> tls;
   std::string user_agent;
-  std::vector<connection> idle;  // the newest last
+  std::vector<connection> idle;  // the newest is the last
 };
 
 client::impl::connection client::impl::idle_one(const std::shared_ptr<SSL_CTX>& security) {

@@ -19,10 +19,10 @@ namespace binnacle::http {
 struct server_address {
   std::string host;  ///< a name or an address, without brackets
   std::uint16_t port = 443;
-  std::string server_name;  ///< what its certificate must be issued for; empty: the host
+  std::string server_name;  ///< the name in the server's certificate; empty: the host
 };
 
-/// An answer whose body is read as it comes: for watches. Include from .cpp files only.
+/// An answer whose body is read as it arrives: for watches. Include from .cpp files only.
 class answer_stream {
  public:
   answer_stream();
@@ -31,8 +31,8 @@ class answer_stream {
   answer_stream& operator=(answer_stream&&) noexcept;
 
   const answer& head() const;
-  /// The next piece of the body, valid until the next call; empty when it is complete. Errors: timeout (may
-  /// be tried again), disconnected, protocol, overloaded (larger than call::most_bytes).
+  /// The next piece of the body, valid until the next call; empty when the body is complete. Errors: timeout
+  /// (may be tried again), disconnected, protocol, overloaded (more than call::most_bytes).
   async::task<result<std::string_view>> next(async::deadline until);
 
  private:
@@ -45,16 +45,16 @@ class answer_stream {
 /// each on a connection of its own. Include from .cpp files only. Threads: one loop.
 class client {
  public:
-  /// `tls` is asked for every call, which uses only connections made with what it gives; empty or null: plain
-  /// HTTP.
+  /// `tls` is called for every call. The call uses only connections that were made with the same SSL_CTX. If
+  /// `tls` is empty or returns null: plain HTTP.
   client(server_address to, std::function<std::shared_ptr<SSL_CTX>()> tls, std::string user_agent);
   ~client();
   client(const client&) = delete;
   client& operator=(const client&) = delete;
 
-  /// The whole answer, whatever its status. Errors: as async::stream's and answer_stream::next().
+  /// The whole answer, whatever its status. Errors: those of async::stream and of answer_stream::next().
   async::task<result<answer>> ask(call what, async::deadline until);
-  /// The same up to the head; `until` is the head's deadline. The connection ends with the stream.
+  /// The same, but only up to the head; `until` is the head's deadline. The connection ends with the stream.
   async::task<result<answer_stream>> open(call what, async::deadline until);
 
  private:

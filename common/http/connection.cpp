@@ -6,14 +6,15 @@
 //
 // - Every wait has its own deadline: handshake, first byte, head, body, handler, write, idle. A peer that
 //   drips a byte a second moves none of them.
-// - An idle connection has no buffer. It is allocated with the first byte of a request and given back
-//   after the answer, because thousands of connections idle at once. Who shows no certificate of ours begins
-//   with a small one, and only so many of them may have a large one (server_options::most_large_buffers).
+// - An idle connection has no buffer. The buffer is allocated with the first byte of a request and given back
+//   after the answer, because thousands of connections idle at once. A caller without a certificate of ours
+//   begins with a small one, and only so many such callers may have a large one
+//   (server_options::most_large_buffers).
 // - A body that a path does not take is never read: the handler answers, and the connection ends.
 // - At every moment the connection knows what it waits for (waits_for): a request, its peer, or our
-//   handler. By this make_room() finds the one that loses least if a newcomer replaces it. One that waits
-//   for our handler is never replaced: the caller did nothing wrong. A byte now and then is not progress: see
-//   least_progress.
+//   handler. By this make_room() finds the connection that loses least if a newcomer replaces it. One that
+//   waits for our handler is never replaced: its caller did nothing wrong. A byte now and then is not
+//   progress: see least_progress.
 // - Handlers answer by a callback that may come at once, later or never, and on this thread. The answer
 //   goes into a slot that outlives the connection, so a handler that answers too late writes into
 //   something that nobody reads. A handler that drops its callback unused answers 500 (last_word).
@@ -47,16 +48,16 @@ using async::within;
 namespace {
 
 constexpr std::size_t buffer_size = 64u << 10;
-constexpr std::size_t small_buffer = 4u << 10;  // of a caller without a certificate, until it needs more
-// A peer that moves less of a body within first_byte_deadline stands still.
+constexpr std::size_t small_buffer = 4u << 10;  // for a caller without a certificate, until more is needed
+// A peer counts as standing still if it moves less of a body than this within first_byte_deadline.
 constexpr std::size_t least_progress = 16u << 10;
 constexpr std::chrono::seconds live_pause{10};  // a live answer is asked at least so often
-constexpr std::size_t live_part = 64u << 10;    // what a peer must take of it within write_deadline
-// How many bits count as one address: whoever has one IPv6 address has 2^64 of them.
+constexpr std::size_t live_part = 64u << 10;    // what a peer must take within write_deadline
+// How many bits count as one address. With IPv6 a caller usually has a whole /64, that is 2^64 addresses.
 constexpr unsigned v4_bits = 32, v6_bits = 64;
 
 /// Receives the answer of a handler or a guard, which comes at once, later or never. If the peer goes away,
-/// the waiter goes before the slot does.
+/// the waiter is removed before the slot is destroyed.
 template <class T>
 struct slot {
   std::optional<T> value;
@@ -71,7 +72,7 @@ struct slot {
 using answer_slot = slot<response>;
 using refusal_slot = slot<std::optional<response>>;
 
-/// Held by the copies of one reply. If the last copy goes unused, the peer still gets an answer.
+/// Shared by the copies of one reply. If all copies are destroyed unused, the peer gets a 500.
 struct last_word {
   last_word(std::shared_ptr<answer_slot> s, failure_form f) : slot(std::move(s)), failure(f) {}
   last_word(const last_word&) = delete;
@@ -122,7 +123,7 @@ class connection {
   connection(const connection&) = delete;
   connection& operator=(const connection&) = delete;
 
-  /// False if no peer is there to be served.
+  /// The TLS handshake and its checks. False if the connection is to end without serving a request.
   task<bool> begin();
   /// Serves one request; false when the connection is to end.
   task<bool> one_request();
@@ -137,7 +138,7 @@ class connection {
     if (seat_ && is_denied()) evict();
   }
 
-  /// How little is lost if it goes; `none`: it may not.
+  /// What is lost if this connection is closed, the least first. `none`: it may not be closed.
   enum class worth : unsigned char { unknown, idle, stuck, moving, none };
   worth worth_now(instant now) const {
     if (waits_ == wait::end) return worth::unknown;
@@ -148,25 +149,25 @@ class connection {
   }
   instant since() const { return since_; }
   const network& from() const { return from_network_; }
-  /// For a newcomer.
+  /// Closes the connection to make room for a newcomer, or because its certificate is denied.
   void evict() {
     leave_seat();
     stream_.close();
   }
 
  private:
-  /// Whether its certificate is denied by now; counts that.
+  /// Whether the certificate is denied by now. Each time this is so, it is counted.
   bool is_denied();
 
-  /// What it waits for: the handshake or a request, the peer within a request or an answer, our handler, the
-  /// peer's end.
+  /// What the connection waits for: a request (or the handshake), the peer within a request or an answer, our
+  /// handler, or the peer's end.
   enum class wait : unsigned char { request, peer, handler, end };
   void waits_for(wait what) {
     waits_ = what;
     since_ = boot_clock::now();
     progress_ = 0;
   }
-  /// The peer, which it waits for, has moved so many bytes.
+  /// The peer, for which the connection waits, has moved this many bytes.
   void came_on(std::size_t bytes) {
     progress_ += bytes;
     if (progress_ >= least_progress) waits_for(wait::peer);
@@ -185,25 +186,26 @@ class connection {
     buffer_.reset();
     size_ = from_ = to_ = 0;
   }
-  /// Makes the buffer so large; what is in it stays.
+  /// Enlarges the buffer to `size`; its content stays.
   void widen(std::size_t size);
   enum class heard { head, nothing, end };
   task<heard> read_head(request_parser& parser);
   task<bool> read_body(request_parser& parser, exchange& to);
-  /// What the guard wants the caller to be told; nothing: go on.
+  /// The guard's answer to the caller if it refuses the request; nothing: go on.
   task<std::optional<response>> refused(const request& head);
   task<void> answer_from(exchange& with, std::shared_ptr<answer_slot> slot);
   template <class T>
   task<bool> arrived(slot<T>& at);
   task<bool> send(const response& answer, const request_parser& parser, bool keep_alive);
   task<void> send_live(const response& answer, live_exchange& from);
-  /// A body that nobody read is not worth reading.
+  /// Only a connection whose last body was read whole may be kept: reading a body that nobody wants is not
+  /// worth it.
   bool may_be_kept(const request_parser& parser) const {
     return parser.now() == request_parser::phase::done && parser.keep_alive() && !core_.stopping &&
            !core_.retiring;
   }
   task<bool> refuse(request_parser& parser);
-  /// As the face words it.
+  /// A refusal in the form of this face.
   response failure(unsigned status, std::string_view sentence) const {
     return core_.routes.failure()(status, sentence);
   }
@@ -219,13 +221,13 @@ class connection {
 
   server_core& core_;
   const network from_network_;
-  std::optional<crowd<connection>::seat> seat_;   // none once it was told to go
-  std::optional<crowd<connection>::seat> large_;  // among those with a large buffer
+  std::optional<crowd<connection>::seat> seat_;   // none after the connection was told to go
+  std::optional<crowd<connection>::seat> large_;  // its place among the connections with a large buffer
   wait waits_ = wait::request;
-  instant since_ = boot_clock::now();  // or since the peer last made progress
-  std::size_t progress_ = 0;           // bytes of the peer since then
-  bool is_known_ = false;              // showed a certificate of ours, or was served
-  bool is_new_ = true;                 // no request has come
+  instant since_ = boot_clock::now();  // start of the wait, or the peer's last progress
+  std::size_t progress_ = 0;           // bytes that the peer has moved since then
+  bool is_known_ = false;              // it showed a certificate of ours, or was served
+  bool is_new_ = true;                 // no request has come yet
   async::stream stream_;
   async::event answered_;
   std::list<connection*>::iterator place_;
@@ -258,7 +260,7 @@ task<bool> connection::begin() {
     }
   }
   const auto shaken = co_await stream_.handshake(within(o.header_deadline), &core_.handshakes);
-  // The list may have changed during the handshake.
+  // The list of denied certificates may have changed during the handshake.
   if (is_denied()) co_return false;
   if (shaken.has_value()) {
     tls::identity who;
@@ -274,7 +276,8 @@ task<bool> connection::begin() {
     stream_.write_plain(head_of(sentence, false, false) + sentence.body.front());
     co_return false;
   }
-  // A wrong certificate is for a person to mend; anything else on an open port is noise.
+  // A wrong certificate is worth a warning, because a person must replace it. Other faults are noise on an
+  // open port.
   const std::string sentence = core_.options.name + ": no TLS connection with " + stream_.peer_address() +
                                ": " + shaken.error().message;
   if (shaken.error().code == errc::permission) {
@@ -383,7 +386,7 @@ std::unique_ptr<exchange> connection::make_exchange(const router::match& found, 
                                                     const request_parser& parser) {
   try {
     if (found.streaming != nullptr) return (*found.streaming)(head);
-    // Reserved in advance up to what a peer may make us hold anyway.
+    // Reserved in advance, but no more than the peer may make us hold anyway.
     const auto expected = std::min<std::uint64_t>(parser.content_length().value_or(0), found.body_limit);
     return std::make_unique<whole_body>(head, *found.simple, static_cast<std::size_t>(expected));
   } catch (const std::exception& e) {
@@ -392,8 +395,8 @@ std::unique_ptr<exchange> connection::make_exchange(const router::match& found, 
   }
 }
 
-// Leaves a refusal in the parser. `nothing`: what woke us was no byte of a request, but for example a key
-// update of TLS.
+// A refusal is left in the parser. `nothing`: we were woken by something other than a byte of a request, for
+// example a key update of TLS.
 task<connection::heard> connection::read_head(request_parser& parser) {
   const auto until = within(core_.options.header_deadline);
   const request_parser::sink no_body = [](std::string_view) { return false; };
@@ -455,7 +458,7 @@ task<bool> connection::read_body(request_parser& parser, exchange& to) {
   co_return true;
 }
 
-// Waits as long as a handler may take; false when nothing came.
+// Waits as long as a handler may take; false if nothing came in that time.
 template <class T>
 task<bool> connection::arrived(slot<T>& at) {
   struct stops_waiting {
@@ -508,7 +511,7 @@ task<bool> connection::refuse(request_parser& parser) {
   co_return co_await send(answer, parser, false);
 }
 
-// Whether the connection goes on.
+// Returns whether the connection goes on.
 task<bool> connection::send(const response& answer, const request_parser& parser, bool keep_alive) {
   const auto until = within(core_.options.write_deadline);
   answer_slices slices(answer, head_of(answer, keep_alive, parser.is_http10()), !parser.is_head_request());
@@ -525,7 +528,7 @@ task<bool> connection::send(const response& answer, const request_parser& parser
   co_return keep_alive;
 }
 
-// Sends pieces until the peer goes, takes nothing for too long, or the server stops.
+// Sends pieces until the peer goes away, takes nothing for too long, or the server stops.
 task<void> connection::send_live(const response& answer, live_exchange& from) {
   is_known_ = true;
   from.wake_with([this] { answered_.notify(); });
@@ -535,7 +538,7 @@ task<void> connection::send_live(const response& answer, live_exchange& from) {
       co_await answered_.wait(within(live_pause));
       continue;
     }
-    // Each part has a deadline of its own, so that a peer may be slow as long as it takes something.
+    // Each part has its own deadline, so a peer may be slow as long as it takes something.
     for (std::string_view rest = piece; !rest.empty() && !core_.stopping;) {
       const std::string_view part = rest.substr(0, live_part);
       waits_for(wait::peer);
@@ -551,7 +554,7 @@ task<void> connection::send_live(const response& answer, live_exchange& from) {
 }
 
 task<void> connection::end() {
-  // Closing with unread bytes would reset the connection, and the peer might lose the answer with the reason
+  // Closing with unread bytes would reset the connection, and the peer might lose the answer that says why
   // (RFC 9112 9.6).
   stream_.end_writing();
   waits_for(wait::end);
@@ -582,13 +585,13 @@ bool make_room(server_core& core, const network& from) {
   connection* found = nullptr;
   const auto& most = core.seats.largest();
   const bool takes_all = 2 * most.size() > core.seats.size() && most.front()->from() != from;
-  worth least = takes_all ? worth::none : worth::moving;  // those below may go
+  worth least = takes_all ? worth::none : worth::moving;  // only one worth less than this may be closed
   for (connection* one : most) {
     const worth its = one->worth_now(now);
     if (its > least || (its == least && (found == nullptr || one->since() >= found->since()))) continue;
     found = one;
     least = its;
-    if (its == worth::unknown) break;  // the list is in the order they came
+    if (its == worth::unknown) break;  // the list is in order of arrival, so this is the oldest one
   }
   if (found == nullptr) return false;
   ++core.counters.evicted;

@@ -15,7 +15,7 @@ namespace binnacle::http {
 
 class connection;
 
-/// What all connections of one server share. Owned by the server and by every coroutine of it.
+/// What all connections of a server share. The server and each of its coroutines own it together.
 struct server_core {
   server_core(boost::asio::io_context& on, server_options o, router r, logger l)
       : loop(on),
@@ -35,26 +35,26 @@ struct server_core {
 
   server_counters counters;
   std::list<connection*> open;
-  crowd<connection> seats;  // those of `open` that were not told to go
-  crowd<connection> large;  // those of `seats` with a large buffer and without a certificate of ours
+  crowd<connection> seats;  // the connections of `open` that were not told to go
+  crowd<connection> large;  // those of `seats` with a large buffer and without our certificate
   bool stopping = false;
-  bool retiring = false;  // answers go on, the last on each connection
+  bool retiring = false;  // goes on answering, but each connection ends after its next answer
   async::turnstile handshakes;
-  rare_warning tls_warning;  // whoever knocks
+  rare_warning tls_warning;  // for failed handshakes
   async::task_group group;   // the accept loop and the connections
-  async::task_group ending;  // stop(), which waits for them
+  async::task_group ending;  // runs stop(), which waits for `group`
 };
 
 /// Serves one connection to its end.
 async::task<void> serve(std::shared_ptr<server_core> core, async::tcp_socket socket);
 
-/// Where the peer comes from, as far as places are shared.
+/// The network that counts as the peer's address when places are shared.
 network place_of(const async::tcp_socket& socket);
 
-/// Closes a connection that a newcomer from there may replace; false when there is none.
+/// Closes a connection that may be replaced by a newcomer from this network; false if there is none.
 bool make_room(server_core& core, const network& from);
 
-/// Cuts the connections whose certificate the context denies by now.
+/// Cuts the connections whose certificates the context denies by now.
 void end_denied(server_core& core);
 
 /// Closes the connections that wait for a request.

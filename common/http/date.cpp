@@ -13,9 +13,10 @@ constexpr std::array<std::string_view, 12> months{"Jan", "Feb", "Mar", "Apr", "M
                                                   "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
 constexpr std::array<std::string_view, 7> days{"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
 
-constexpr int last_year = 2261;  // the next one ends beyond the clock's nanoseconds
+constexpr int last_year = 2261;  // the clock's nanoseconds end in 2262
 
-/// `size` digits at `at`; -1 if others are among them, or if it is more than `most`.
+/// The number in the `size` digits at `at`; −1 if there is another character, or if the number is above
+/// `most`.
 int digits(std::string_view text, std::size_t at, std::size_t size, int most) {
   int out = 0;
   for (const char c : text.substr(at, size)) {
@@ -28,7 +29,7 @@ int digits(std::string_view text, std::size_t at, std::size_t size, int most) {
 }  // namespace
 
 std::optional<std::chrono::system_clock::time_point> parse_date(std::string_view text) {
-  // Every field has its place.
+  // Every field has a fixed position.
   constexpr std::string_view form = "DDD, dd MMM yyyy hh:mm:ss GMT";
   if (text.size() != form.size()) return std::nullopt;
   for (std::size_t i = 0; i < form.size(); ++i) {

@@ -6,9 +6,9 @@
 
 namespace binnacle::http {
 
-/// The time that a header names, as "Sun, 06 Nov 1994 08:49:37 GMT"; nothing for other text, the two obsolete
-/// forms of the standard and times before 1970 among it. The language of this machine plays no part. Source:
-/// RFC 9110, 5.6.7, IMF-fixdate.
+/// Reads the date of a header, "Sun, 06 Nov 1994 08:49:37 GMT". Nothing for other texts, for the two obsolete
+/// forms of the standard and for times before 1970. Does not depend on the locale. Source: RFC 9110, 5.6.7,
+/// IMF-fixdate.
 std::optional<std::chrono::system_clock::time_point> parse_date(std::string_view text);
 
 }  // namespace binnacle::http

@@ -24,7 +24,7 @@ result<destination> parse_destination(std::string_view url, std::string_view set
   };
   const auto parsed = boost::urls::parse_absolute_uri(url);
   if (parsed.has_error()) return wrong("is not a URL");
-  // A password in a setting would be in every list of processes.
+  // A password in a setting would show in every list of processes.
   if (parsed->has_userinfo()) {
     return error{errc::invalid_input,
                  fmt::format("--{0} holds a user or password: give --{0}-user and --{0}-token", setting)};

@@ -14,7 +14,7 @@ bool names(std::string_view list, std::string_view etag) noexcept {
     if (list.starts_with('*')) return true;
     list = opaque(list);
     const auto end = list.starts_with('"') ? list.find('"', 1) : list.npos;
-    if (end == list.npos) return false;  // no list of tags
+    if (end == list.npos) return false;  // not a list of tags
     if (list.substr(0, end + 1) == opaque(etag)) return true;
     list.remove_prefix(end + 1);
   }

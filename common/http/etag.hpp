@@ -6,8 +6,8 @@
 
 namespace binnacle::http {
 
-/// Whether the asker has what `etag` names already (If-None-Match: a tag, a list of them, or *, compared
-/// weakly), so that the answer is 304. Source: RFC 9110, 13.1.2.
+/// Whether the caller already has the version that `etag` names, so that the answer is 304. If-None-Match is
+/// a tag, a list of tags, or *; tags are compared weakly. Source: RFC 9110, 13.1.2.
 bool has_already(const request& r, std::string_view etag) noexcept;
 
 }  // namespace binnacle::http

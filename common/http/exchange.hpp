@@ -7,12 +7,12 @@
 
 namespace binnacle::http {
 
-/// How a handler answers, once, now or later, on the loop it was called on.
+/// A handler calls this once to answer, now or later, on the loop on which it was called.
 using reply = std::function<void(response)>;
 
-/// A request whose body is handled as it arrives, so that a 60 MB body needs no 60 MB buffer. Made by a route
-/// for each request, destroyed after the answer, or when the peer goes away (noticed when it is read from or
-/// written to).
+/// A request whose body is handled as it arrives, so that a 60 MB body needs no 60 MB buffer. A route makes
+/// one for each request. It is destroyed after the answer, or when the peer goes away (which the server
+/// notices when it reads or writes).
 class exchange {
  public:
   virtual ~exchange() = default;

@@ -9,25 +9,25 @@
 
 namespace binnacle::http {
 
-/// /livez, /readyz and /healthz the way Kubernetes components answer them: 200 "ok"; 500 naming the failed
-/// checks, with the reason where one was given for everybody to read; `?verbose` lists all checks,
-/// `?exclude=NAME` passes one over, /livez/NAME asks one. Source:
+/// /livez, /readyz and /healthz, answered as Kubernetes components answer them: 200 "ok", or 500 with the
+/// names of the failed checks. A check's reason is shown if one was given that everybody may read. `?verbose`
+/// lists all checks, `?exclude=NAME` leaves one out, /livez/NAME asks for one. Source:
 /// kubernetes.io/docs/reference/using-api/health-checks.
 class health {
  public:
   using check = std::function<bool()>;
 
-  /// A check that every path asks.
+  /// A check that all three pages make.
   void add(std::string name, check ok) {
     checks_.push_back({std::move(name), std::move(ok), false, withheld});
   }
-  /// A check that only /readyz asks: false at shutdown, long before the process stops serving. `reason`: why
-  /// it fails, as everybody may know.
+  /// A check that only /readyz makes. It is false at shutdown, long before the process stops serving.
+  /// `reason`: why it fails, in words that everybody may read.
   void add_ready(std::string name, check ok, std::string reason = withheld) {
     checks_.push_back({std::move(name), std::move(ok), true, std::move(reason)});
   }
 
-  /// The answer, or nothing when the path is not ours.
+  /// The answer; nothing if the path is not one of these.
   std::optional<response> answer(const request& r) const;
 
  private:
@@ -41,7 +41,7 @@ class health {
   std::vector<named_check> checks_;
 };
 
-/// Serves the three pages, and those of single checks, to everyone.
+/// Serves the three pages and the pages of single checks to everyone.
 void mount_health(router& routes, health checks);
 
 }  // namespace binnacle::http

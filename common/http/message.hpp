@@ -11,33 +11,33 @@
 #include <utility>
 #include <vector>
 
-/// HTTP/1.1 as our faces see it: no sockets, no Beast types.
+/// HTTP/1.1 in the form that our faces use: no sockets, no types of Beast.
 namespace binnacle::http {
 
 /// A request without its body.
 struct request {
   std::string method;             ///< as sent; HEAD arrives as GET, the server leaves the body out
   std::string target;             ///< as sent
-  std::vector<std::string> path;  ///< segments, split first and percent-decoded after ("%2A" is "*")
+  std::vector<std::string> path;  ///< segments: split first, then percent-decoded ("%2A" is "*")
   std::vector<std::pair<std::string, std::string>> query;    ///< form-decoded, in order
   std::vector<std::pair<std::string, std::string>> headers;  ///< names lower-cased
   std::optional<tls::identity> peer;              ///< the verified client certificate, if there was one
-  std::shared_ptr<const tls::shown_chain> shown;  ///< what the peer showed, verified or not; null: nothing
+  std::shared_ptr<const tls::shown_chain> shown;  ///< the peer's certificates, verified or not; null: none
   std::string peer_address;
-  network from;  ///< the same without the port, of IPv6 the /64; by this places are shared
+  network from;  ///< where the peer is from, for sharing places: no port, of IPv6 the /64
 
-  /// First value of that header (lower-case name) or query parameter; null if absent.
+  /// The first value of the header `name` (lower case) or of the query parameter; null if absent.
   const std::string* header(std::string_view name) const noexcept;
   const std::string* parameter(std::string_view name) const noexcept;
-  /// "/a/b" from `path`, for comparing with routes; no trailing slash.
+  /// The path as one text, "/a/b", to compare with routes; no trailing slash.
   std::string decoded_path() const;
 };
 
 struct response {
   unsigned status = 200;
   std::string content_type = "application/json";
-  /// Written in order with one Content-Length; several pieces so that a large answer is never copied
-  /// together.
+  /// Written in order, under one Content-Length. Several pieces, so that a large answer need not be copied
+  /// into one.
   std::vector<std::string> body;
   std::vector<std::pair<std::string, std::string>> headers;
   bool close = false;
@@ -52,7 +52,7 @@ struct response {
   static response failure(unsigned status, std::string_view sentence);
 };
 
-/// What a refusal looks like to the callers of a face. A plain function: it outlives everything.
+/// How a face words its refusals. A plain function, because it must outlive everything else.
 using failure_form = response (*)(unsigned status, std::string_view sentence);
 
 }  // namespace binnacle::http

@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::size_t most_headers = 32, most_bytes = 64u << 10;
 
-/// What our requests say by themselves, what belongs to a connection, and who we are.
+/// Headers that our requests set themselves, headers that belong to a connection, and headers that say who we
+/// are.
 constexpr std::array<std::string_view, 19> ours{"accept-encoding",
                                                 "authorization",
                                                 "connection",
@@ -43,7 +44,7 @@ bool is_token(std::string_view text) {
   });
 }
 
-/// Source: RFC 9110, 5.5; what is no ASCII has no meaning that all servers share.
+/// Source: RFC 9110, 5.5. Only ASCII: servers do not agree on what other characters mean.
 bool is_value(std::string_view text) {
   return !text.empty() &&
          std::ranges::all_of(text, [](char c) { return c == '\t' || (c >= ' ' && c <= '~'); });
@@ -58,7 +59,7 @@ result<std::vector<std::pair<std::string, std::string>>> read_headers(const std:
     const std::string_view line = lines[i];
     const auto colon = line.find(':');
     const std::string name(line.substr(0, std::min(colon, line.size())));
-    // What has no name may be all secret.
+    // A line without a valid name may be secret as a whole, so the message gives only its number.
     if (colon == line.npos || !is_token(name))
       return wrong(fmt::format("header {} is not NAME: VALUE, as in X-Scope-OrgID: team-a", i + 1));
     const std::string_view value = trimmed(line.substr(colon + 1));

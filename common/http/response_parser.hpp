@@ -31,10 +31,12 @@ class response_parser {
   explicit response_parser(std::size_t header_limit = 64u << 10);
   ~response_parser();
 
-  /// Takes what it can from the front of `bytes` and returns how much; what it leaves must come again with
-  /// more behind it. Body pieces go to `to`, uncopied. Returns early when the head is complete.
+  /// Takes what it can from the front of `bytes` and returns how many bytes it took. The caller must show the
+  /// rest again, with more bytes behind it. Pieces of the body go to `to` uncopied. Returns early when the
+  /// head is complete.
   std::size_t feed(std::string_view bytes, const sink& to);
-  /// The peer ended the connection: that completes a body whose length was not announced, and nothing else.
+  /// Call it when the peer has ended the connection. This completes a body of unknown length; any other
+  /// answer is cut off.
   void end();
   /// A body of more bytes than this is refused, at once if that many are announced. Call after the head.
   void limit_body(std::size_t bytes);
@@ -42,9 +44,9 @@ class response_parser {
   phase now() const noexcept;
   /// Status and headers; the body is left to the sink.
   answer& head() noexcept;
-  /// Whether the connection can take another request when the answer is done.
+  /// Whether the connection can take another request after this answer.
   bool keep_alive() const;
-  /// What made it `refused`: protocol, overloaded (too large), disconnected (ended in the middle).
+  /// Why the answer was `refused`: protocol, overloaded (too large), disconnected (ended in the middle).
   const error& why() const noexcept;
 
  private:

@@ -23,7 +23,7 @@ task<void> accept_loop(std::shared_ptr<server_core> core, async::listener& door)
     if (accepted.has_error()) co_return;
     if (core->seats.size() >= core->options.max_connections && !make_room(*core, place_of(*accepted))) {
       ++core->counters.rejected;
-      continue;  // closes it
+      continue;  // this closes the connection
     }
     ++core->counters.accepted;
     core->group.spawn(core->options.name + " connection", serve(core, std::move(*accepted)));

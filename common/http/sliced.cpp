@@ -27,8 +27,8 @@ class counted_slices final : public slices {
   std::shared_ptr<int> running_;
 };
 
-/// Owned by the exchange. The call that waits on the loop has only a weak pointer to it, so the job ends when
-/// its connection ends.
+/// Owned by the exchange. The call that waits on the loop holds only a weak pointer to it, so the job ends
+/// with its connection.
 struct sliced_job {
   std::unique_ptr<slices> work;
   run_later later;

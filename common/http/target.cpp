@@ -14,7 +14,8 @@ int hex_digit(char c) noexcept {
   return -1;
 }
 
-/// RFC 3986 2.1; `form`: "+" is a space (WHATWG URL, application/x-www-form-urlencoded).
+/// Percent-decodes (RFC 3986 2.1). With `form`, "+" is a space (WHATWG URL,
+/// application/x-www-form-urlencoded).
 bool decode(std::string_view text, bool form, std::string& out) {
   out.clear();
   out.reserve(text.size());
@@ -26,7 +27,7 @@ bool decode(std::string_view text, bool form, std::string& out) {
     } else {
       const int high = i + 2 < text.size() ? hex_digit(text[i + 1]) : -1;
       const int low = i + 2 < text.size() ? hex_digit(text[i + 2]) : -1;
-      // No name of ours holds a NUL, and it ends strings in many places.
+      // %00 is refused: none of our names holds a NUL, and a NUL ends strings in many places.
       if (high < 0 || low < 0 || high + low == 0) return false;
       out.push_back(static_cast<char>(high * 16 + low));
       i += 2;

@@ -8,15 +8,15 @@
 
 namespace binnacle::http {
 
-/// Fills target, path and query of `out` from a request target ("/a/b%2Ac?x=1+2" or "http://host/a"): split
-/// first, decoded after;
-/// "+" is a space in the query only. Errors: invalid_input (a malformed or NUL percent escape, neither form).
+/// Fills target, path and query of `out` from a request target ("/a/b%2Ac?x=1+2" or "http://host/a"). The
+/// target is split first and decoded after that; "+" is a space in the query only. Errors: invalid_input (a
+/// malformed or NUL percent escape, or neither of the two forms).
 result<void> parse_target(std::string_view target, request& out);
 
-/// RFC 3986 2.1. Errors: invalid_input (a malformed or NUL percent escape).
+/// Decodes percent escapes (RFC 3986 2.1). Errors: invalid_input (a malformed or NUL percent escape).
 result<std::string> percent_decoded(std::string_view text);
 
-/// `text` as one value of a query string.
+/// `text`, escaped as one value of a query string.
 std::string query_escaped(std::string_view text);
 
 }  // namespace binnacle::http

@@ -13,19 +13,19 @@ class logger;
 
 namespace binnacle {
 
-/// Levels and what they mean: `error` a person must act; `warning` something is degraded and says so once,
-/// not once a tick; `info` a change of state (started, connected, policy accepted); `debug` for developers.
+/// Levels and what they mean. `error`: a person must act. `warning`: something is degraded; logged once, not
+/// at every tick. `info`: a change of state (started, connected, policy accepted). `debug`: for developers.
 enum class log_level : unsigned char { debug, info, warning, error, off };
 
-/// A logger that is passed in, never global. Copies share one sink; safe to use from several threads.
-/// Lines go to stderr as "2026-01-01T00:00:00.000Z info part: text". A control character in a text, which may
-/// hold what a peer said, becomes "?", so that no text makes a second line. Nothing secret is ever logged.
+/// A logger is passed in and never global. Copies share one sink; safe to use from several threads. Lines go
+/// to stderr as "2026-01-01T00:00:00.000Z info part: text". The text may hold what a peer sent. So every
+/// control character becomes "?", and no text can make a second line. Nothing secret is ever logged.
 class logger {
  public:
   /// `part` names the program or room in front of each line ("agent", "ingest").
   explicit logger(std::string part, log_level threshold = log_level::info);
-  /// Gives each line, without its line feed, to `take` instead of stderr: for tests that look at what was
-  /// said. `take` may be called from any thread, one call at a time.
+  /// Gives each line, without its line feed, to `take` instead of stderr: for tests that check the log.
+  /// `take` may be called from any thread, one call at a time.
   logger(std::string part, log_level threshold, std::function<void(std::string_view line)> take);
 
   /// The same sink and level under another part name.

@@ -9,9 +9,9 @@
 
 namespace binnacle {
 
-/// One warning for many events of one kind, when thousands of peers fail in the same way at once: at most one
-/// every ten seconds, with how many were left out. Those are lines for developers. Pure but for the line:
-/// time is given.
+/// One warning for many events of one kind, because thousands of peers may fail in the same way at once: at
+/// most one every ten seconds, with the number of events left out. The events left out are logged for
+/// developers (debug). Pure except for the logging: the caller gives the time.
 class rare_warning {
  public:
   void say(const logger& log, instant now, std::string_view text) {

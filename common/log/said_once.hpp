@@ -5,18 +5,19 @@
 
 namespace binnacle {
 
-/// Has a trouble logged once for as long as it stays the same, however often it is looked at. Pure.
+/// For a fault that is checked again and again: it is logged once and not again while it stays the same.
+/// Pure.
 class said_once {
  public:
-  /// `trouble` is what is wrong now; empty: nothing. True if it differs from the last look: log it.
+  /// `trouble` is the present fault; empty: none. True if it differs from the last call: log it.
   bool is_news(std::string_view trouble) {
     if (trouble == text_) return false;
     text_ = trouble;
     return true;
   }
-  /// It is over: the next one is news, whatever it is.
+  /// The fault is over. The next fault is news, even if it is the same.
   void clear() noexcept { text_.clear(); }
-  /// What was wrong at the last look.
+  /// The fault at the last call.
   const std::string& text() const noexcept { return text_; }
 
  private:

@@ -37,7 +37,7 @@ constexpr auto sorted_aliases = [] {
   return all;
 }();
 
-/// The digits that "<N>" and "<M>" stood for in a name.
+/// The digits in a name at the places of "<N>" and "<M>".
 struct captured {
   std::string_view n, m;
 };

@@ -12,8 +12,8 @@
 
 namespace binnacle::metrics {
 
-/// Old names and what they mean: a user's own rows before the built-in ones. Once it is filled any thread may
-/// read it.
+/// Old metric names and what they mean. A user's own rows come before the built-in ones. Once the table is
+/// filled, any thread may read it.
 class alias_table {
  public:
   /// The built-in rows.
@@ -21,7 +21,8 @@ class alias_table {
   alias_table(const alias_table&) = delete;
   alias_table& operator=(const alias_table&) = delete;
 
-  /// Adds a user's row, whose texts it copies; it wins over built-in rows of that name, and over later ones.
+  /// Adds a row of the user and copies its texts. It wins over a built-in row of the same name, and over a
+  /// later row of the user.
   void add(const alias& row);
 
   /// The user's rows as added, then the built-in ones sorted by name.
@@ -29,7 +30,7 @@ class alias_table {
   /// How many of all() are the user's.
   std::size_t own() const noexcept { return own_; }
 
-  /// `name` through the table; a name that is no alias resolves to itself.
+  /// Looks `name` up in the table; a name that is no alias resolves to itself.
   resolved resolve(std::string_view name) const;
 
   /// The built-in rows alone.
@@ -43,8 +44,8 @@ class alias_table {
   std::deque<std::string> texts_;
 };
 
-/// The table in force, for objects that outlive a table: the user's file may change at any time. Threads:
-/// one.
+/// Points to the table in force. For objects that outlive a table, since the user's file may change at any
+/// time. Threads: one.
 class names_in_force {
  public:
   explicit names_in_force(std::shared_ptr<const alias_table> table) : table_(std::move(table)) {}
@@ -52,7 +53,7 @@ class names_in_force {
   const std::shared_ptr<const alias_table>& table() const noexcept { return table_; }
   void replace(std::shared_ptr<const alias_table> newer) noexcept { table_ = std::move(newer); }
 
-  /// The built-in rows, for ever.
+  /// Always the built-in rows.
   static const names_in_force& built_in();
 
  private:

@@ -2,19 +2,20 @@
 
 #include "common/metrics/catalog.hpp"
 
-/// Old names that go on working; those of the PMU are in aliases_pmu.hpp. Included by alias_table.cpp alone,
-/// which adds for every "node_" name the form without that prefix: prometheus-adapter strips it, so policies
-/// were written either way. A user's own rows join these at run time.
+/// Old names that still work; those of the PMU are in aliases_pmu.hpp. Included by alias_table.cpp alone. It
+/// adds, for every "node_" name, the form without that prefix: prometheus-adapter strips the prefix, so
+/// policies were written with and without it. A user's own rows are added at run time.
 namespace binnacle::metrics::tables {
 
 using std::chrono::seconds;
 
-// collectd's power was a mean over its 10 s (or longer) interval, and thresholds were chosen for that:
-// one-second watts are noise.
+// collectd's power was a mean over its interval (10 s or longer), and users chose their thresholds for that
+// mean. A value of one second is too noisy for them.
 inline constexpr seconds interval_mean{10};
 
 inline constexpr alias old_names[] = {
-    // collectd: pkgpower.py through write_prometheus. Its figure was one package, never the node.
+    // collectd: pkgpower.py through write_prometheus. Its value was for one package, never for the whole
+    // node.
     {.name = "collectd_package_<N>_power_power",
      .family = "rapl_power_watts",
      .label = "package",
@@ -77,8 +78,8 @@ inline constexpr alias old_names[] = {
     {.name = "collectd_interface_if_dropped_tx_total",
      .family = "os_network_transmit_dropped_total",
      .note = "collectd interface"},
-    // collectd: frequency, temperatures and the rest of hwmon. collectd has a figure for each CPU or sensor.
-    // Here a node's number follows the family's node rule (mean of the CPUs, hottest sensor).
+    // collectd: frequency, temperatures and the rest of hwmon. collectd has a value for each CPU or sensor.
+    // Here the family's node rule makes one value for the node (mean of the CPUs, hottest sensor).
     {.name = "collectd_turbostat_frequency",
      .family = "os_cpu_frequency_hertz",
      .note = "collectd turbostat; mean of the CPUs"},
@@ -106,19 +107,19 @@ inline constexpr alias old_names[] = {
      .family = "os_hwmon_humidity_ratio",
      .scale = 100,
      .note = "collectd sensors; percent"},
-    // collectd had a series for the free pages and one for the used; what a policy asks is how many are free.
+    // collectd had one series for the free pages and one for the used pages. Policies ask for the free ones.
     {.name = "collectd_hugepages_vmpage_number",
      .family = "os_hugepages_free_pages",
      .label = "size",
      .value = "2048kB",
      .rule = node_rule::sole,
      .note = "collectd hugepages; pages, its series mm-2048Kb free"},
-    // collectd's series were local and remote bytes; both together are all memory.
+    // collectd had a series for local bytes and one for remote bytes; together they are all memory traffic.
     {.name = "collectd_intel_rdt_bytes", .family = "rdt_llc_occupancy_bytes", .note = "collectd intel_rdt"},
     {.name = "collectd_intel_rdt_memory_bandwidth_total",
      .family = "rdt_memory_bandwidth_bytes_total",
      .note = "collectd intel_rdt; local and remote"},
-    // collectd ipmi and ipmi_exporter: the same sensors. Both are read through the BMC.
+    // collectd's ipmi plugin and ipmi_exporter name the same sensors; we read these through the BMC.
     {.name = "collectd_ipmi_temperature", .family = "bmc_temperature_celsius", .note = "collectd ipmi"},
     {.name = "collectd_ipmi_fanspeed", .family = "bmc_fan_rpm", .note = "collectd ipmi"},
     {.name = "collectd_ipmi_percent",

@@ -6,15 +6,15 @@
 #include <cstddef>
 #include <iterator>
 
-/// Old names of what the PMU counts. Included by alias_table.cpp alone; aliases.hpp says the rest.
+/// Old names of the PMU's counts. Included by alias_table.cpp alone; see aliases.hpp for the rest.
 namespace binnacle::metrics::tables {
 
 struct old_pmu_name {
   std::string_view name, family;
 };
 
-// collectd's intel_pmu: one name, the event in the label `type`. A policy has no selector, so each event is
-// also reached by the name with its type behind it, as flat names are made.
+// collectd's intel_pmu has one name, with the event in the label `type`. A policy has no selector, so each
+// event also has a name of its own: the name with the type appended, as in other flat names.
 inline constexpr old_pmu_name collectd_events[] = {
     {"collectd_intel_pmu_counter_total_cpu_cycles", "pmu_cycles_total"},
     {"collectd_intel_pmu_counter_total_instructions", "pmu_instructions_total"},
@@ -58,8 +58,8 @@ inline constexpr old_pmu_name collectd_events[] = {
     {"collectd_intel_pmu_counter_total_emulation_faults", "pmu_emulation_faults_total"},
 };
 
-// node_exporter's perf collector calls all accesses hits.
-// Source: github.com/hodgesds/perf-utils, cache_profiler.go: PERF_COUNT_HW_CACHE_RESULT_ACCESS.
+// node_exporter's perf collector gives the number of all accesses under the name of hits. Source:
+// github.com/hodgesds/perf-utils, cache_profiler.go: PERF_COUNT_HW_CACHE_RESULT_ACCESS.
 inline constexpr old_pmu_name node_exporter_events[] = {
     {"node_perf_cpucycles_total", "pmu_cycles_total"},
     {"node_perf_instructions_total", "pmu_instructions_total"},

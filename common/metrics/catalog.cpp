@@ -22,7 +22,7 @@ namespace {
 
 constexpr auto family_tables = [] {
   using namespace tables;
-  // Each on a line of its own.
+  // The empty comments keep each table on a line of its own.
   return std::array{
       std::span<const family>(agent),       //
       std::span<const family>(aggregator),  //
@@ -55,7 +55,8 @@ constexpr auto sorted_families = [] {
   return all;
 }();
 
-/// Lower case, runs of other characters than [a-z0-9] as one "_", none at the ends.
+/// `value` in lower case. Each run of characters other than [a-z0-9] becomes one "_", and there is none at
+/// the ends.
 std::string flattened(std::string_view value) {
   std::string out;
   bool gap = false;

@@ -6,8 +6,8 @@
 /// catalog.cpp alone. Source: IPMI 2.0 rev. 1.1, DCMI 1.5.
 namespace binnacle::metrics::tables {
 
-// `sensor` is the name in the SDR (with entity and instance where the board gives one name twice), and alone
-// makes flat names; `id` is owner, LUN and number, which stay when the SDR changes.
+// `sensor` is the name in the SDR (with entity and instance if the board gives one name twice). Flat names
+// are made of it alone. `id` is owner, LUN and number, which stay the same when the SDR changes.
 inline constexpr std::string_view bmc_sensor[] = {"sensor", "entity", "id"};
 inline constexpr std::string_view bmc_sensor_scope[] = {"sensor", "entity", "id", "scope"};
 inline constexpr std::string_view bmc_sensor_threshold[] = {"sensor", "threshold", "entity", "id"};
@@ -15,7 +15,8 @@ inline constexpr std::string_view bmc_sensor_kind[] = {"sensor", "kind", "entity
 inline constexpr std::string_view bmc_sensor_state[] = {"sensor", "state", "entity", "id"};
 inline constexpr std::string_view bmc_identity[] = {"manufacturer", "product", "firmware"};
 
-// What the whole system draws and what its supplies draw are the same watts.
+// The watts of the whole system and the watts of its power supplies are the same watts: only the former
+// count.
 inline constexpr member bmc_node_watts[] = {{"bmc_power_watts", "scope", "node"}};
 
 inline constexpr std::string_view bmc_privilege = "/dev/ipmi0 (root), or a BMC account over the network";

@@ -2,7 +2,8 @@
 
 #include "common/metrics/family.hpp"
 
-/// The node's best figures, made by the agent of what its other sources read. Included by catalog.cpp alone.
+/// The best values for the node as a whole. The agent makes them from what its other sources read. Included
+/// by catalog.cpp alone.
 namespace binnacle::metrics::tables {
 
 inline constexpr std::string_view host_origin[] = {"source"};

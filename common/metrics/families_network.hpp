@@ -12,7 +12,7 @@ namespace binnacle::metrics::tables {
 
 inline constexpr std::string_view network_device_kind[] = {"device", "kind"};
 
-// A pod's packet crosses a veth, a bridge and the wire: the node's number takes the wire only.
+// A pod's packet crosses a veth, a bridge and the wire. The node's number counts it only on the wire.
 inline constexpr member network_physical[] = {
     {"os_network_receive_bytes_total", "kind", "physical"},
     {"os_network_receive_bytes_per_second", "kind", "physical"},
@@ -32,7 +32,7 @@ inline constexpr member network_physical[] = {
     {"os_network_transmit_dropped_per_second", "kind", "physical"},
 };
 
-/// Rows 2i (the counter) and 2i+1 (its rate) of network_physical.
+/// Makes rows 2i (the counter) and 2i+1 (its rate) of network_physical.
 consteval std::array<family, 2> network_pair(std::size_t i, bool bytes, std::string_view total_help,
                                              std::string_view rate_help) {
   const member& total = network_physical[2 * i];

@@ -14,7 +14,7 @@ inline constexpr std::string_view os_size[] = {"size"};
 inline constexpr std::string_view os_numa_size[] = {"numa_node", "size"};
 inline constexpr std::string_view os_resource[] = {"resource"};
 
-// guest and guest_nice are inside user and nice already; idle and iowait are no work.
+// user and nice already include guest and guest_nice; idle and iowait are not work.
 inline constexpr member os_busy_seconds[] = {
     {"os_cpu_seconds_total", "mode", "user"},    {"os_cpu_seconds_total", "mode", "nice"},
     {"os_cpu_seconds_total", "mode", "system"},  {"os_cpu_seconds_total", "mode", "irq"},

@@ -17,7 +17,7 @@ inline constexpr std::string_view pmu_pod[] = {"pod_uid"};
 
 inline constexpr std::string_view pmu_privilege = "CAP_PERFMON, or kernel.perf_event_paranoid 0 or less";
 
-/// An event that every kernel knows: its counter and its rate.
+/// An event that every kernel counts: the names of its counter and of its rate.
 struct pmu_pair {
   std::string_view total, rate, help;
 };
@@ -88,7 +88,7 @@ inline constexpr pmu_pair pmu_pairs[] = {
      "Instructions that the kernel had to emulate."},
 };
 
-/// The same of a pod's cgroup.
+/// The same, counted for the cgroup of a pod.
 inline constexpr pmu_pair pmu_pod_pairs[] = {
     {"pmu_pod_cycles_total", "pmu_pod_cycles_per_second", "Cycles in which a CPU ran a pod."},
     {"pmu_pod_instructions_total", "pmu_pod_instructions_per_second", "Instructions retired for a pod."},

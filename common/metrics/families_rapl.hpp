@@ -10,8 +10,8 @@ inline constexpr std::string_view rapl_package[] = {"package"};
 inline constexpr std::string_view rapl_zone_package[] = {"zone", "package"};
 inline constexpr std::string_view rapl_package_constraint[] = {"package", "constraint"};
 
-// A package's counter holds its cores and uncore, and psys holds the packages: adding those would count watts
-// twice. DRAM has a meter of its own.
+// A package's counter includes its cores and uncore, and psys includes the packages: a sum of all would count
+// watts twice. DRAM has its own meter.
 inline constexpr member rapl_node_watts[] = {{"rapl_power_watts"}, {"rapl_zone_power_watts", "zone", "dram"}};
 inline constexpr member rapl_dram_watts[] = {{"rapl_zone_power_watts", "zone", "dram"}};
 inline constexpr member rapl_node_joules[] = {{"rapl_energy_joules_total", "zone", "package"},

@@ -2,14 +2,15 @@
 
 #include "common/metrics/family.hpp"
 
-/// Intel RDT and its likes through the resctrl filesystem. Included by catalog.cpp alone.
-/// Source: Linux Documentation/filesystems/resctrl.rst.
+/// Intel RDT and similar features of other CPUs, through the resctrl filesystem. Included by catalog.cpp
+/// alone. Source: Linux Documentation/filesystems/resctrl.rst.
 namespace binnacle::metrics::tables {
 
 inline constexpr std::string_view rdt_group_kind_domain[] = {"group", "kind", "domain"};
 inline constexpr std::string_view rdt_privilege = "resctrl mounted on the host (the agent mounts nothing)";
 
-// A control group's numbers hold those of its monitoring groups: adding both would count bytes twice.
+// The numbers of a control group include those of its monitoring groups: a sum of both would count bytes
+// twice.
 inline constexpr member rdt_control[] = {
     {"rdt_llc_occupancy_bytes", "kind", "control"},
     {"rdt_memory_bandwidth_bytes_total", "kind", "control"},

@@ -17,7 +17,7 @@ inline constexpr std::string_view sensor_package[] = {"package"};
 inline constexpr std::string_view sensor_cpu[] = {"cpu"};
 inline constexpr std::string_view sensor_governor[] = {"governor"};
 
-// Old names meant every chip; the families of CPUs and disks are there so that a policy can name those alone.
+// Old names meant all chips. CPUs and disks have families of their own, so that a policy can name them alone.
 inline constexpr member sensor_all_temperatures[] = {
     {"os_hwmon_temperature_celsius"}, {"os_cpu_temperature_celsius"}, {"os_disk_temperature_celsius"}};
 

@@ -2,7 +2,8 @@
 
 #include "common/metrics/family.hpp"
 
-/// About the *.prom files themselves; what is in them keeps its own names. Included by catalog.cpp alone.
+/// Metrics about the *.prom files themselves. The metrics in these files keep their own names. Included by
+/// catalog.cpp alone.
 namespace binnacle::metrics::tables {
 
 inline constexpr std::string_view textfile_file[] = {"file"};

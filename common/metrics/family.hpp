@@ -10,31 +10,31 @@
 
 namespace binnacle::metrics {
 
-/// `histogram` describes what a program says about itself on its scrape endpoint only: one entry stands for
+/// `histogram` is only for what a program says about itself on its scrape endpoint: one entry stands for
 /// NAME_bucket{le}, NAME_sum and NAME_count. Series on the wire and in the store are gauges and counters.
 enum class kind : std::uint8_t { gauge, counter, histogram };
 
-/// How the series of a family on one node become the node's one number, because a TASPolicy rule has no
-/// selector.
+/// How the series of a family on one node become one number for the node. This is needed because a rule of a
+/// TASPolicy has no selector.
 enum class node_rule : std::uint8_t {
   sole,           ///< the family has one series per node
   sum,            ///< absent if any member is absent
   max,            ///< over the members present; `partial` when some are absent
-  min,            ///< likewise
-  mean,           ///< likewise
+  min,            ///< as max
+  mean,           ///< as max
   ratio_of_sums,  ///< Σ numerator family / Σ denominator family over the members; absent if any member is
 };
 
-/// Which series count: those of `family` whose label `label` has value `value`; an empty `label` takes them
-/// all.
+/// Which series count: those of `family` whose label `label` has the value `value`. An empty `label`: all
+/// series.
 struct member {
   std::string_view family;
   std::string_view label = {};
   std::string_view value = {};
 };
 
-/// What values can be at all, both ends included, and how far apart those of honest nodes usually are at most
-/// (0: nobody can say).
+/// The values that are possible at all, both ends included, and the largest usual difference between honest
+/// nodes (0: unknown).
 struct plausible_range {
   double least = -std::numeric_limits<double>::infinity();
   double most = std::numeric_limits<double>::infinity();
@@ -43,8 +43,8 @@ struct plausible_range {
   friend bool operator==(const plausible_range&, const plausible_range&) = default;
 };
 
-/// One metric that we emit. All text is static; the tables are families_*.hpp, one per source, and
-/// METRICS.md is printed from them.
+/// One metric that we emit. All text is static. The tables are families_*.hpp, one per source; METRICS.md is
+/// printed from them.
 struct family {
   std::string_view name;
   std::string_view unit;  ///< "watts", "joules", "celsius", "ratio", "bytes", "seconds", "" for counts
@@ -57,14 +57,14 @@ struct family {
   std::span<const member> denominator = {};  ///< for ratio_of_sums; `members` is the numerator
   std::string_view source;                   ///< "rapl", "os", "bmc", "aggregator"…
   std::string_view privilege = {};           ///< what reading it needs, for METRICS.md and --probe
-  /// The counter whose difference over time is this gauge (watts → joules). The counter of a series has that
-  /// series' labels and, if given, also `label` = `value`. Empty family: none.
+  /// The counter whose change over time gives this gauge (joules give watts). It belongs to the series with
+  /// the same labels and, if given, also `label` = `value`. Empty family: none.
   member integral = {};
   bool per_cpu = false;  ///< no flat names: there would be hundreds on one node
-  /// How many of `labels`, from the first, make flat names, where those tell the series of a node apart
-  /// already; 0: all.
+  /// How many of `labels`, from the first on, make flat names, if so many already tell the series of a node
+  /// apart; 0: all.
   std::size_t flat_labels = 0;
-  std::optional<plausible_range> plausible = std::nullopt;  ///< instead of its unit's (plausible.hpp)
+  std::optional<plausible_range> plausible = std::nullopt;  ///< in place of its unit's range (plausible.hpp)
 };
 
 }  // namespace binnacle::metrics

@@ -6,10 +6,10 @@
 
 namespace binnacle::metrics {
 
-/// The family of ours that a name means: itself, an alias's, or the longest that it is a flat name of; null:
-/// none of ours.
+/// The family of ours that `name` means: the family of that name, the family of an alias, or the longest
+/// family of which `name` is a flat name. Null: `name` is none of ours.
 const family* family_of(std::string_view name);
-/// The same for a name that is no alias.
+/// The same for a name that is known not to be an alias.
 const family* family_meant(std::string_view name);
 
 }  // namespace binnacle::metrics

@@ -8,19 +8,20 @@
 namespace binnacle::metrics {
 namespace {
 
-/// One family, or those of its series whose label `zone` has this value, under OpenTelemetry's name.
+/// OpenTelemetry's name for one family, or for those series of the family whose label `zone` has this value.
 struct hardware_entry {
   std::string_view family;
-  std::string_view zone;  // empty: all of the family
+  std::string_view zone;  // empty: all series of the family
   std::string_view metric;
   std::string_view type;                    // hw.type
-  std::string_view source;                  // what the id begins with, since sources may use equal names
-  std::array<std::string_view, 2> id = {};  // labels whose values are the rest of it
+  std::string_view source;                  // how hw.id begins, since two sources may use the same names
+  std::array<std::string_view, 2> id = {};  // labels whose values are the rest of hw.id
   std::string_view location = {};           // hw.sensor_location
 };
 
-// Whole machines have metrics of their own. Parts of a package (core, uncore) and psys, which has the
-// packages in it, keep our names; so do the BMC's power sensors, of which some measure what others do.
+// Whole machines have metrics of their own. Parts of a package (core, uncore) keep our names, and so does
+// psys, which includes the packages. The BMC's power sensors keep our names, too, because some of them
+// measure the same power as others.
 constexpr hardware_entry hardware[] = {
     {"host_power_watts", "", "hw.host.power", "", "host"},
     {"host_inlet_temperature_celsius", "", "hw.host.ambient_temperature", "", "host"},
@@ -98,7 +99,7 @@ std::optional<hardware_name> hardware_name_of(std::string_view family, const lab
 
 std::vector<hardware_class> hardware_classes_of(std::string_view family, std::string_view zone) {
   std::vector<hardware_class> out;
-  bool all = false;  // of the family's series have one of these names
+  bool all = false;  // all series of the family have one of these names
   for (const hardware_entry& e : hardware) {
     if (e.family != family || !(e.zone.empty() || zone.empty() || e.zone == zone)) continue;
     out.push_back({e.metric, e.type, e.source, e.location});

@@ -6,12 +6,12 @@
 
 namespace binnacle::metrics {
 
-/// Counts of observations below fixed upper bounds, as a Prometheus histogram shows them. The unit is the
-/// caller's (the extender's latencies are in microseconds, ages in milliseconds). Written by one thread.
+/// Counts of observations up to fixed upper bounds, for a Prometheus histogram. The caller chooses the unit
+/// (microseconds for the extender's latencies, milliseconds for ages). Written by one thread.
 template <std::size_t N>
 class histogram {
  public:
-  /// `bounds` ascending; an observation equal to a bound counts below it (`le`).
+  /// `bounds` ascending. An observation equal to a bound counts for that bound (`le`).
   constexpr explicit histogram(std::array<std::int64_t, N> bounds) : bounds_(bounds) {}
 
   void observe(std::int64_t value) noexcept {

@@ -90,7 +90,7 @@ std::string resolution(const family& f) {
   return f.exponent >= 0 ? fmt::format("1{:0<{}}", "", f.exponent) : fmt::format("0.{:0>{}}", 1, -f.exponent);
 }
 
-/// "0 to 100000", "from 0", or nothing, for values that can be anything.
+/// The range of possible values: "0 to 100000", "from 0", or nothing if any value is possible.
 std::string can_be(const family& f) {
   if (f.type == kind::histogram || f.source == "aggregator") return "";
   const plausible_range r = plausible(f);
@@ -105,7 +105,8 @@ std::string labels(const family& f) {
   return out;
 }
 
-/// The aliases of a family. Those without prometheus-adapter's "node_" are in the table below only.
+/// The aliases of a family. A form without prometheus-adapter's "node_" prefix is only in the table of all
+/// old names, below.
 std::string old_names(const family& f) {
   std::string out;
   for (const alias& a : aliases()) {

@@ -18,9 +18,9 @@ struct unit_range {
   plausible_range is;
 };
 
-// Watts: a rack of 100 kW would have to be one node. Bytes: no CPU addresses more than 2^56. Rates: 8,192
-// CPUs at 10 GHz count 10^14 cycles. `apart`: an idle and a busy server, a cool and a hot one, an Arm core
-// that sleeps and one that runs.
+// Watts: the limit is a whole rack of 100 kW. Bytes: no CPU addresses more than 2^56. Rates: 8,192 CPUs at 10
+// GHz count 10^14 cycles. `apart`: the difference between an idle and a busy server, a cool and a hot one, a
+// sleeping and a running Arm core.
 constexpr unit_range by_unit[] = {
     {"amperes", {-10'000, 10'000}}, {"bytes", {0, 1e17}},      {"bytes_per_second", {0, 1e15}},
     {"celsius", {-100, 300, 50}},   {"hertz", {0, 1e11, 5e9}}, {"per_second", {0, 1e15}},

@@ -19,7 +19,8 @@ struct entry {
   std::span<const std::string_view> parts = {};
 };
 
-// What differs from once a second. Energy counters cost nothing to read, and one-second watts are late watts.
+// The families that are not read once a second. Energy counters cost nothing to read, and watts of a whole
+// second come late.
 constexpr milliseconds energy{200};
 constexpr entry table[] = {
     {"host_inlet_temperature_celsius", milliseconds(1000), inlet_parts},

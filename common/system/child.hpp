@@ -10,7 +10,7 @@
 
 namespace binnacle {
 
-/// A pipe that no program but the one it is given to inherits; both ends are −1 where there is none.
+/// A pipe that no program inherits unless it is given an end. Both ends are −1 if the pipe could not be made.
 struct pipe_ends {
   pipe_ends() {
     if (pipe2(fd, O_CLOEXEC) != 0) fd[0] = fd[1] = -1;
@@ -29,7 +29,8 @@ struct pipe_ends {
   int fd[2];
 };
 
-/// A running program in a process group of its own; killed and waited for at the end, if it has not ended.
+/// A running program in a process group of its own. If it still runs when this object is destroyed, it is
+/// killed and waited for.
 class child {
  public:
   explicit child(pid_t pid) : pid_(pid) {}
@@ -40,7 +41,8 @@ class child {
   child& operator=(const child&) = delete;
 
   pid_t pid() const { return pid_; }
-  /// Its wait status. The wait is short: it has ended, or is killed now.
+  /// Waits for its end and returns the wait status. The wait is short, because the program has ended already
+  /// or is killed now.
   int reap(bool kill_first) {
     int status = 0;
     if (kill_first) kill(-pid_, SIGKILL);

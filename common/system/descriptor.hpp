@@ -5,7 +5,7 @@
 
 namespace binnacle {
 
-/// An owned file descriptor; −1 is none.
+/// Owns a file descriptor; −1: none.
 class descriptor {
  public:
   descriptor() = default;
@@ -25,8 +25,8 @@ class descriptor {
   int fd_ = -1;
 };
 
-/// Opens read-only and close-on-exec, without waiting for writers of a FIFO. On failure empty, with errno
-/// set.
+/// Opens a file for reading, close-on-exec, and does not wait for the writer of a FIFO. On failure the
+/// descriptor is empty, and errno is set.
 descriptor open_readonly(const std::string& path) noexcept;
 descriptor open_readonly_at(int folder, const char* name) noexcept;
 

@@ -7,9 +7,9 @@
 
 namespace binnacle {
 
-/// Tells one version of a file from another. It differs after an editor's rename, a write in place, swapped
-/// links of a mounted ConfigMap (stat(2) follows links) and a change of permissions. Two writes of the same
-/// size within one tick of the file system's clock may leave the same stamp.
+/// Tells one version of a file from another. The stamp differs after an editor's rename, a write in place, a
+/// swap of links in a mounted ConfigMap (stat(2) follows links) and a change of permissions. Two writes of
+/// the same size within one tick of the file system's clock may give the same stamp.
 struct file_stamp {
   std::uint64_t device = 0, inode = 0;
   std::int64_t size = 0;         ///< bytes

@@ -4,7 +4,7 @@
 
 namespace binnacle {
 
-/// The host name as the kernel has it (gethostname(2)), in whatever case; empty when it cannot be had.
+/// The host name from the kernel (gethostname(2)), its case unchanged; empty if the call fails.
 std::string host_name();
 
 }  // namespace binnacle

@@ -13,7 +13,7 @@ errc errc_of(int error_number) noexcept {
     case ENODEV:
     case ENXIO:
     case ENOTDIR:
-    case EBADF:  // a libpowercap getter on a file that is not there
+    case EBADF:  // libpowercap's getters give this for an absent file
       return errc::not_found;
     case EINVAL:
     case ERANGE:

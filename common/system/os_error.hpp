@@ -6,10 +6,10 @@
 
 namespace binnacle {
 
-/// The kind of an errno of open(2), read(2) and their like.
+/// The errc for an errno of open(2), read(2) and similar calls.
 errc errc_of(int error_number) noexcept;
 
-/// Its words: "Permission denied".
+/// The text for an errno: "Permission denied".
 std::string describe(int error_number);
 
 }  // namespace binnacle

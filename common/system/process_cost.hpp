@@ -11,8 +11,8 @@ namespace binnacle {
 
 /// What this process has used so far.
 struct process_cost {
-  double cpu_seconds = 0;                       ///< of user and system, of all threads
-  std::optional<std::uint64_t> resident_bytes;  ///< nothing where /proc is not there
+  double cpu_seconds = 0;                       ///< user and system time of all threads
+  std::optional<std::uint64_t> resident_bytes;  ///< nothing if there is no /proc
 };
 
 /// Blocks: reads /proc/self/statm. Source: getrusage(2); proc(5), /proc/pid/statm.
@@ -21,8 +21,8 @@ process_cost own_cost();
 /// CPU time that the calling thread has used so far. Source: clock_gettime(2), CLOCK_THREAD_CPUTIME_ID.
 duration own_thread_time() noexcept;
 
-/// Which part of the time a thread worked. Pure: it is told how long the thread has worked so far
-/// (own_thread_time()), and when.
+/// The part of the time in which a thread worked. Pure: the caller gives the present time and how long the
+/// thread has worked so far (own_thread_time()).
 class load_meter {
  public:
   load_meter(duration worked, instant now) noexcept : worked_(worked), at_(now) {}

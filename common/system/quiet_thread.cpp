@@ -7,7 +7,7 @@
 namespace binnacle {
 namespace {
 
-/// Signals are blocked in this thread, and in those that it makes, for as long as this exists.
+/// Blocks signals in this thread, and in the threads that it starts meanwhile, as long as this object exists.
 class no_signals {
  public:
   no_signals() {

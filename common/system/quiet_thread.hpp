@@ -5,8 +5,8 @@
 
 namespace binnacle {
 
-/// A thread that no signal reaches: signals are for the threads that wait for them. Throws std::system_error
-/// when there can be no further thread.
+/// A thread that receives no signals: they go to the threads that wait for them. Throws std::system_error if
+/// no further thread can be started.
 std::thread quiet_thread(std::function<void()> work);
 
 }  // namespace binnacle

@@ -16,7 +16,7 @@ result<std::string> read_file(int fd, std::size_t most) {
   std::string text;
   char piece[16 * 1024];
   for (;;) {
-    // One byte more than allowed: so a file that is too large shows as such.
+    // Reads one byte more than allowed: this shows that a file is too large.
     const auto n = ::read(fd, piece, std::min(sizeof piece, most + 1 - text.size()));
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return error{errc_of(errno), describe(errno)};
@@ -28,7 +28,7 @@ result<std::string> read_file(int fd, std::size_t most) {
 }
 
 result<std::string> read_file(const std::string& path, std::size_t most) {
-  // Blocking, unlike open_readonly(): settings may come through a pipe (--config <(...)).
+  // Blocking, unlike open_readonly(), because settings may come through a pipe (--config <(...)).
   const descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file) return error{errc_of(errno), describe(errno)};
   return read_file(file.get(), most);

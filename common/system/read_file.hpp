@@ -7,12 +7,12 @@
 
 namespace binnacle {
 
-/// A whole file of at most `most` bytes. Errors, in words that go on after the file's name: not_found,
-/// permission, invalid_input (a folder), io, as the system says; overloaded when it is larger. Blocks, on the
-/// writer of a pipe too.
+/// Reads a whole file of at most `most` bytes. Errors: not_found, permission, invalid_input (a folder) and
+/// io, as the system reports them; overloaded if the file is larger. The message is worded to follow the
+/// file's name. Blocks, also for the writer of a pipe.
 result<std::string> read_file(const std::string& path, std::size_t most);
 
-/// The same of what is open as `fd`, from where it stands.
+/// Reads the open file `fd` in the same way, from its present position.
 result<std::string> read_file(int fd, std::size_t most);
 
 }  // namespace binnacle

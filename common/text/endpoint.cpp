@@ -11,7 +11,7 @@ namespace binnacle {
 namespace {
 
 // A host with a colon is an IPv6 address, perhaps with a zone ("fe80::1%eth0"), or a mistake (":::"). In a
-// name only characters that no name can have are refused here; the resolver judges the rest.
+// name, only characters that no name can have are refused here; the resolver checks the rest.
 bool possible_host(std::string_view host) {
   if (host.empty()) return false;
   if (host.find(':') == host.npos) {

@@ -13,18 +13,18 @@ struct endpoint {
   std::uint16_t port = 0;
 };
 
-/// "node7", "node7:9110", "10.0.0.5", "fd00::5", "[fd00::5]:9110". Nothing for anything else, port 0
-/// included.
+/// Reads "node7", "node7:9110", "10.0.0.5", "fd00::5" or "[fd00::5]:9110". Nothing for any other text, also
+/// for port 0.
 std::optional<endpoint> read_endpoint(std::string_view text, std::uint16_t default_port);
 
-/// Where to listen: ":9103" (host is empty: every address of both families), "127.0.0.1:9103", "[::1]:9103".
-/// The port is given and may be 0, which is any. Nothing for anything else.
+/// Reads an address to listen on: ":9103" (host is empty: every address of both families), "127.0.0.1:9103",
+/// "[::1]:9103". The port must be given; 0 means any port. Nothing for any other text.
 std::optional<endpoint> read_listen_address(std::string_view text);
 
-/// A port from 1 to 65535; nothing for anything else.
+/// A port from 1 to 65535; nothing for any other text.
 std::optional<std::uint16_t> read_port(std::string_view text);
 
-/// The parts of "https://HOST:PORT/path?query", each as it stands there: nothing is judged or decoded.
+/// The parts of "https://HOST:PORT/path?query", copied as they are: nothing is checked or decoded.
 struct url_parts {
   std::string_view scheme;     ///< "https"; empty when there is none
   std::string_view authority;  ///< "HOST:PORT", a user or password with it

@@ -5,7 +5,8 @@
 namespace binnacle {
 
 bool matches_glob(std::string_view pattern, std::string_view text) noexcept {
-  // Where the last `*` stands and how much of the text it has taken: on a mismatch it takes one more.
+  // The position of the last `*` and how much of the text it has taken. On a mismatch it takes one character
+  // more.
   std::size_t star = pattern.npos, taken = 0, p = 0, t = 0;
   while (t < text.size()) {
     if (p < pattern.size() && pattern[p] == '*') {

@@ -4,7 +4,8 @@
 
 namespace binnacle {
 
-/// Whether `text` is of this form: `*` any run of characters, `?` any one; without regard to case (ASCII).
+/// Whether `text` matches `pattern`: `*` is any run of characters, `?` any one character. Case does not
+/// matter (ASCII).
 bool matches_glob(std::string_view pattern, std::string_view text) noexcept;
 
 }  // namespace binnacle

@@ -9,7 +9,8 @@
 namespace binnacle {
 namespace {
 
-/// Whether none of eight characters needs a closer look: printable ASCII, neither a quote nor a backslash.
+/// Whether none of these eight characters needs an escape or a check: printable ASCII, neither a quote nor a
+/// backslash.
 bool all_plain(std::uint64_t eight) noexcept {
   constexpr std::uint64_t ones = 0x0101010101010101, highs = 0x80 * ones;
   const auto has_zero = [](std::uint64_t v) { return (v - ones) & ~v & highs; };
@@ -17,7 +18,7 @@ bool all_plain(std::uint64_t eight) noexcept {
   return (below_space | has_zero(eight ^ '"' * ones) | has_zero(eight ^ '\\' * ones) | (eight & highs)) == 0;
 }
 
-/// How many characters from the first on stand in a JSON string as they are; others may be found to, too.
+/// How many characters at the beginning may go into a JSON string unchanged. May be fewer than possible.
 std::size_t plain_begin(std::string_view text) noexcept {
   std::size_t i = 0;
   for (std::uint64_t eight = 0; i + sizeof eight <= text.size(); i += sizeof eight) {
@@ -31,8 +32,8 @@ std::size_t plain_begin(std::string_view text) noexcept {
   return i;
 }
 
-/// `text` between quotes and `before` and `after` them in one piece, if all of it is plain and short, as most
-/// texts are.
+/// Appends `before`, `text` in quotes, and `after` in one piece, if `text` is plain and all of it is short,
+/// as most texts are. False, and nothing appended, if not.
 bool append_plain(std::string& out, std::string_view before, std::string_view text, std::string_view after) {
   std::array<char, 128> piece;
   if (text.size() + before.size() + after.size() + 2 > piece.size() || plain_begin(text) != text.size())

@@ -9,16 +9,16 @@
 
 namespace binnacle {
 
-/// Appends `text` as a JSON string with its quotes. Bytes that are not UTF-8 become U+FFFD, as Go's encoder
-/// does, so that an answer that echoes a request is always valid JSON.
+/// Appends `text` as a JSON string with its quotes. Bytes that are not UTF-8 become U+FFFD, as in Go's
+/// encoder, so that an answer that repeats parts of a request is always valid JSON.
 void append_json_string(std::string& out, std::string_view text);
 
 /// `compact` JSON over several lines, two spaces a level, the way kube-apiserver answers `?pretty=true`.
 /// `compact` must be valid.
 std::string pretty_json(std::string_view compact);
 
-/// JSON written front to back into one string, without a tree: for answers that list thousands of nodes. It
-/// sets the commas; that every begin has its end is the caller's business. At most 63 levels deep.
+/// Writes JSON front to back into one string, without a tree: for answers that list thousands of nodes. It
+/// sets the commas; the caller must close everything that it opens. At most 63 levels deep.
 class json_writer {
  public:
   explicit json_writer(std::string& out) : out_(out) {}
@@ -35,7 +35,7 @@ class json_writer {
   json_writer& value(bool b) { return raw(b ? "true" : "false"); }
   json_writer& value(decimal d) { return raw(to_string(d)); }  ///< exactly the digits of its resolution
   json_writer& value(double) =
-      delete;  // doubles have no place in an answer: say the resolution, as a decimal
+      delete;  // doubles are not allowed in an answer: give a decimal, which has a resolution
   template <std::integral Integer>
   json_writer& value(Integer n) {
     return raw(std::to_string(n));
@@ -56,7 +56,7 @@ class json_writer {
   void separate();
 
   std::string& out_;
-  std::uint64_t filled_ = 0;  // bit 0: the innermost level has an element already
+  std::uint64_t filled_ = 0;  // one bit per level, bit 0 the innermost: it has an element already
   bool after_key_ = false;
 };
 

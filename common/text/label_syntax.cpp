@@ -9,7 +9,7 @@
 namespace binnacle {
 namespace {
 
-// std::isalnum asks the locale.
+// std::isalnum depends on the locale.
 bool lower(char c) noexcept { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
 bool alphanumeric(char c) noexcept { return lower(c) || (c >= 'A' && c <= 'Z'); }
 

@@ -11,7 +11,7 @@
 namespace binnacle {
 namespace {
 
-/// Hears of a document as far as it can be read, and keeps where its last scalar began.
+/// Follows a document as far as it can be parsed, and keeps where its last scalar began and how long it is.
 class last_scalar_heard final : public YAML::EventHandler {
  public:
   std::optional<YAML::Mark> at;
@@ -33,7 +33,7 @@ class last_scalar_heard final : public YAML::EventHandler {
   void OnMapEnd() override {}
 };
 
-/// Where the quote at `open` is closed; npos if it is not.
+/// The position of the quote that closes the one at `open`; npos if there is none.
 std::size_t closing(const std::string& text, std::size_t open) {
   const char quote = text[open];
   for (std::size_t at = open + 1; at < text.size(); ++at) {
@@ -56,7 +56,7 @@ bool is_quote(const std::string& text, std::size_t at) {
   return at < text.size() && (text[at] == '"' || text[at] == '\'');
 }
 
-/// The error for the quote at `open`, which is closed at `close`.
+/// The error for a forgotten quote: the one at `open` is closed only at `close`.
 YAML::ParserException forgotten(const std::string& text, std::size_t open, std::size_t close) {
   const auto begin = text.begin(), opens = begin + static_cast<std::ptrdiff_t>(open);
   YAML::Mark at;
@@ -72,7 +72,7 @@ YAML::ParserException forgotten(const std::string& text, std::size_t open, std::
                           text[open] == '"' ? "double" : "single", where)};
 }
 
-/// The forgotten quote that caused the error `e`, as an error of its own; nothing if no quote caused it.
+/// If a forgotten quote caused the error `e`: an error that says so. Nothing if no quote caused it.
 std::optional<YAML::ParserException> quote_behind(const YAML::ParserException& e, const std::string& text) {
   last_scalar_heard heard;
   try {
@@ -81,10 +81,10 @@ std::optional<YAML::ParserException> quote_behind(const YAML::ParserException& e
     while (parser.HandleNextDocument(heard)) {
     }
   } catch (const YAML::ParserException&) {
-    // The same error as `e`: reading again up to it was the purpose.
+    // This is the error `e` again: the text was read again only to learn what comes before the fault.
   }
   const std::size_t fault = index_of(e.mark);
-  // The last scalar that was read took in what should have stood behind it...
+  // Either the last scalar that was read has swallowed the text behind it...
   std::size_t open = heard.at ? index_of(*heard.at) : 0;
   if (is_quote(text, open)) {
     const std::size_t close = closing(text, open);
@@ -99,7 +99,7 @@ std::optional<YAML::ParserException> quote_behind(const YAML::ParserException& e
   } else {
     open += heard.length;
   }
-  // ... or the fault lies inside the next one.
+  // ... or the fault lies inside the next scalar.
   if (e.msg != YAML::ErrorMsg::EOF_IN_SCALAR && e.msg != YAML::ErrorMsg::DOC_IN_SCALAR) return std::nullopt;
   while ((open = text.find_first_of("\"'", open)) < fault) {
     const std::size_t close = closing(text, open);
@@ -109,7 +109,7 @@ std::optional<YAML::ParserException> quote_behind(const YAML::ParserException& e
   return std::nullopt;
 }
 
-/// What stands last in a document, if it is a scalar.
+/// Where the last element of a document begins, if it is a scalar.
 std::optional<YAML::Mark> last_scalar(YAML::Node node) {
   constexpr int deepest = 1000;  // an alias may stand inside its own anchor
   for (int depth = 0; depth < deepest; ++depth) {

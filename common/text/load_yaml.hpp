@@ -7,10 +7,10 @@
 
 namespace binnacle {
 
-/// YAML::Load and YAML::LoadAll, which see a forgotten quote only where it begins to hurt, or not at all:
-/// yaml-cpp takes a quoted text for ended at the end of the file. Throws YAML::Exception; for a quote that is
-/// not closed, or that takes the following lines with it, its mark is where that quote opens and its words
-/// are the remedy.
+/// YAML::Load and YAML::LoadAll with better errors for a forgotten quote. yaml-cpp reports such a quote only
+/// further down, or never: a quoted text may end at the end of the file. Throws YAML::Exception. For a quote
+/// that is not closed, or that swallows the lines behind it, the exception's mark is the place where the
+/// quote opens, and its message is the remedy.
 YAML::Node load_yaml(const std::string& text);
 std::vector<YAML::Node> load_all_yaml(const std::string& text);
 

@@ -9,7 +9,7 @@
 namespace binnacle {
 
 std::string_view nearest(std::string_view word, const std::vector<std::string_view>& known) {
-  constexpr std::size_t longest = 100;  // no one means a known word with that
+  constexpr std::size_t longest = 100;  // nobody means a known word with a longer one
   std::string_view best;
   std::size_t least = std::max<std::size_t>(2, word.size() / 3) + 1;
   if (word.empty() || word.size() > longest) return {};

@@ -5,7 +5,8 @@
 
 namespace binnacle {
 
-/// The word among `known` that `word` was probably meant to be (case apart, a few letters different), or "".
+/// The word in `known` that `word` was probably meant to be (the case or a few letters differ); "" if there
+/// is none.
 std::string_view nearest(std::string_view word, const std::vector<std::string_view>& known);
 
 }  // namespace binnacle

@@ -7,7 +7,7 @@
 namespace binnacle {
 namespace {
 
-/// Without the zeros, and the point, that say nothing.
+/// `digits` without the zeros at the end of its fraction, and without the point if no fraction is left.
 std::string without_zeros(std::string digits) {
   if (digits.find('.') == digits.npos) return digits;
   digits.erase(digits.find_last_not_of('0') + 1);

@@ -8,10 +8,10 @@
 namespace binnacle {
 
 /// Numbers as people write them, in sentences and tables: "60", "70.5", "-1", "10000000". No exponent, and no
-/// zeros at the end of a fraction; JSON and expositions have the digits of the resolution (to_string).
+/// zeros at the end of a fraction. (JSON and expositions show all digits of the resolution: to_string.)
 std::string plain(decimal d);
 std::string plain(const quantity& q);
-/// At most `digits` behind the point, rounded; "nan", "inf" and "-inf" as they are.
+/// Rounded to at most `digits` digits behind the point; "nan", "inf" and "-inf" as they are.
 std::string plain(double value, int digits = 9);
 
 }  // namespace binnacle

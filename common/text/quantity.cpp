@@ -17,7 +17,7 @@ constexpr wide nano_per_unit = 1'000'000'000;
 constexpr wide most_binary_nano = wide(std::numeric_limits<std::int64_t>::max()) * nano_per_unit;
 constexpr wide most_nano = std::numeric_limits<wide>::max();
 
-/// What a suffix multiplies with: 10^ten × 2^two.
+/// The factor of a suffix: 10^ten × 2^two.
 struct scale {
   int ten = 0;
   int two = 0;
@@ -39,7 +39,7 @@ constexpr std::array suffixes{
 
 enum class fault { none, form, suffix, range };
 
-/// The multiplier of a suffix or of a decimal exponent ("e3", "E-6").
+/// Reads the factor of a suffix or of a decimal exponent ("e3", "E-6").
 fault read_suffix(std::string_view text, scale& out) noexcept {
   for (const suffix_row& row : suffixes) {
     if (row.text == text) {
@@ -61,12 +61,12 @@ fault read_suffix(std::string_view text, scale& out) noexcept {
   return fault::none;
 }
 
-/// whole.fraction × 10^ten in 10^-9, digits finer than that rounded away from zero. False when it does not
+/// whole.fraction × 10^ten, in units of 10^-9; finer digits are rounded away from zero. False if it does not
 /// fit.
 bool decimal_nano(std::string_view whole, std::string_view fraction, int ten, wide& out) noexcept {
   const auto digit = [&](std::size_t i) { return i < whole.size() ? whole[i] : fraction[i - whole.size()]; };
   const std::size_t count = whole.size() + fraction.size();
-  // Digits up to this one count; may lie before the first or behind the last.
+  // How many digits count. May be negative, or more than there are.
   const auto kept = static_cast<std::ptrdiff_t>(whole.size()) + ten + 9;
   wide value = 0;
   bool finer = false;
@@ -86,7 +86,7 @@ bool decimal_nano(std::string_view whole, std::string_view fraction, int ten, wi
   return true;
 }
 
-/// whole.fraction × 2^two in 10^-9, capped at 2^63-1 units as Go caps binary suffixes.
+/// whole.fraction × 2^two, in units of 10^-9, capped at 2^63-1 whole units, as Go caps binary suffixes.
 wide binary_nano(std::string_view whole, std::string_view fraction, int two) noexcept {
   const wide least_too_large = (wide(1) << 63) >> two;
   wide units = 0;
@@ -141,7 +141,8 @@ std::strong_ordering compare(decimal value, const quantity& target) noexcept {
   wide left = value.mantissa;
   wide right = target.nano;
   const int apart = value.exponent + 9;
-  // Multiply the side with the coarser unit; what overflows is larger than anything the other side can hold.
+  // Multiply the side with the coarser unit. If that overflows, it is larger than any value of the other
+  // side.
   for (int i = 0; i < apart; ++i) {
     if (__builtin_mul_overflow(left, 10, &left)) return value.mantissa <=> std::int64_t(0);
   }
@@ -204,7 +205,7 @@ std::string canonical(decimal d) {
     }
   }
   for (int i = d.exponent + 9; i < 0; ++i) {
-    // Away from zero, as the API server rounds digits finer than 10^-9.
+    // Rounded away from zero, as the API server rounds digits finer than 10^-9.
     nano = nano / 10 + (nano % 10 == 0 ? 0 : nano < 0 ? -1 : 1);
   }
   return canonical(quantity{nano});

@@ -10,9 +10,10 @@
 
 namespace binnacle {
 
-/// A Kubernetes resource.Quantity as a number: a signed 128-bit count of 10^-9, so |value| < 1.7e29, which
-/// covers all that kube-apiserver prints right. Source: k8s.io/apimachinery/pkg/api/resource/quantity.go, as
-/// observed (tests/data/quantity): finer digits round away from zero; binary suffixes cap at 2^63-1.
+/// A Kubernetes resource.Quantity as a number: a signed 128-bit count of 10^-9, so |value| < 1.7e29. That
+/// covers every value that kube-apiserver prints correctly. Source:
+/// k8s.io/apimachinery/pkg/api/resource/quantity.go, and observations of it (tests/data/quantity): finer
+/// digits round away from zero; binary suffixes cap at 2^63-1.
 struct quantity {
   __int128 nano = 0;
 
@@ -30,8 +31,8 @@ result<quantity> parse_quantity(std::string_view text);
 
 quantity from_integer(std::int64_t value) noexcept;
 
-/// Canonical DecimalSI text ("20500m", "1k", "0"): what the API server would print for a number. |value| is
-/// clamped to 2^63-1 (Go misprints larger ones).
+/// Canonical DecimalSI text ("20500m", "1k", "0"), as the API server prints it. |value| is limited to 2^63-1,
+/// because Go prints larger numbers wrongly.
 std::string canonical(const quantity& q);
 std::string canonical(decimal d);
 

@@ -6,7 +6,7 @@
 namespace binnacle {
 namespace {
 
-/// The number of a well-formed character.
+/// The code point of a well-formed character.
 char32_t code_point(std::string_view character) noexcept {
   const auto first = static_cast<unsigned char>(character[0]);
   if (character.size() == 1) return first;
@@ -31,7 +31,7 @@ std::size_t utf8_length(std::string_view text) noexcept {
   const unsigned char first = byte(0);
   if (first < 0x80) return 1;
   std::size_t length = 0;
-  // The second byte's range rules out overlong forms, surrogates and what lies above U+10FFFF (RFC 3629,
+  // The range of the second byte rules out overlong forms, surrogates and values above U+10FFFF (RFC 3629,
   // section 4).
   unsigned char least = 0x80, most = 0xBF;
   if (first >= 0xC2 && first <= 0xDF) {
@@ -55,7 +55,7 @@ std::size_t utf8_length(std::string_view text) noexcept {
 std::size_t find_invalid_utf8(std::string_view text) noexcept {
   std::size_t at = 0;
   while (at < text.size()) {
-    // Eight ASCII bytes at a time: nearly all text is nothing else.
+    // Eight ASCII bytes at a time: nearly all text is ASCII.
     std::uint64_t eight;
     if (at + sizeof eight <= text.size()) {
       std::memcpy(&eight, text.data() + at, sizeof eight);

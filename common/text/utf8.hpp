@@ -6,22 +6,24 @@
 
 namespace binnacle {
 
-/// Bytes of the well-formed character at the front of `text`, which is not empty; 0 if there is none.
-/// Overlong forms, surrogates and values above U+10FFFF are none. Source: RFC 3629, section 4.
+/// The length in bytes of the well-formed character at the front of `text`, which must not be empty; 0 if
+/// there is none. Overlong forms, surrogates and values above U+10FFFF are not well-formed. Source: RFC 3629,
+/// section 4.
 std::size_t utf8_length(std::string_view text) noexcept;
 
-/// Where the first byte lies that begins no well-formed UTF-8 character; npos if all is well.
+/// The position of the first byte that does not begin a well-formed UTF-8 character; npos if there is none.
 std::size_t find_invalid_utf8(std::string_view text) noexcept;
 
-/// `text` cut to at most `limit` bytes, never inside a character (a text that is no UTF-8: before its last
-/// bytes that continue one).
+/// `text` cut to at most `limit` bytes, never inside a character. Of a text that is not UTF-8, the
+/// continuation bytes at the cut are dropped, too.
 std::string_view clip(std::string_view text, std::size_t limit) noexcept;
 
-/// `text` with a '?' for each character that a person would not see but a terminal obeys: control characters
-/// (C0, DEL, C1), those that turn the direction of what follows, those of no width. UTF-8 stays UTF-8.
+/// `text` with a '?' for each character that a person does not see but a terminal obeys: control characters
+/// (C0, DEL, C1), characters that change the direction of the text, characters of no width. Well-formed UTF-8
+/// stays so.
 std::string printable(std::string_view text);
 
-/// `text` with a '?' for each byte that begins no well-formed character.
+/// `text` with a '?' for each byte that does not begin a well-formed character.
 std::string clean_utf8(std::string_view text);
 
 }  // namespace binnacle

@@ -48,7 +48,7 @@ void read_alternative_names(X509* certificate, identity& out) {
   if (!names) return;
   for (int i = 0; i < sk_GENERAL_NAME_num(names.get()); ++i) {
     const GENERAL_NAME* name = sk_GENERAL_NAME_value(names.get(), i);
-    // Both are IA5String; the length counts, so that "n1\0.evil" stays different from "n1".
+    // Both are IA5String. The text is taken by its length, so that "n1\0.evil" stays different from "n1".
     const auto text = [](const ASN1_IA5STRING* s) {
       return std::string(reinterpret_cast<const char*>(ASN1_STRING_get0_data(s)),
                          static_cast<std::size_t>(ASN1_STRING_length(s)));
@@ -113,7 +113,7 @@ certificate_facts facts_of(X509* certificate) {
   out.begins = time_of(X509_get0_notBefore(certificate));
   out.ends = time_of(X509_get0_notAfter(certificate));
   out.authority = X509_check_ca(certificate) == 1;
-  // UINT32_MAX without the extension. Source: X509_get_extended_key_usage(3).
+  // X509_get_extended_key_usage(3) gives UINT32_MAX if the extension is absent.
   const auto usage = X509_get_extended_key_usage(certificate);
   out.for_clients = (usage & XKU_SSL_CLIENT) != 0;
   out.for_servers = (usage & XKU_SSL_SERVER) != 0;

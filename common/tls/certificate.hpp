@@ -13,30 +13,31 @@ typedef struct x509_st X509;
 
 namespace binnacle::tls {
 
-/// What a certificate says about itself; nothing of it is verified.
+/// What a certificate says about itself, unverified.
 struct certificate_facts {
   identity names;
-  std::vector<std::string> addresses;  ///< IP addresses among its subject alternative names
-  std::string serial;                  ///< as denied_serials.hpp has it
-  std::string issuer;                  ///< its common name, or the whole name if it has none
+  std::vector<std::string> addresses;  ///< IP addresses in its subject alternative names
+  std::string serial;                  ///< in the form of denied_serials.hpp
+  std::string issuer;                  ///< its issuer's common name, or the whole name if it has none
   std::chrono::system_clock::time_point begins, ends;
-  bool authority = false;                       ///< may sign others
-  bool for_clients = true, for_servers = true;  ///< by its extended key usage; without one it is for all
+  bool authority = false;                       ///< it may sign other certificates
+  bool for_clients = true, for_servers = true;  ///< by extended key usage; without it for all
   bool signs_itself = false;
 };
 
-/// Whether its public key is that of the context's own certificate. False without either.
+/// Whether its public key is also the key of the context's own certificate. False if either certificate is
+/// missing.
 bool has_key_of(const X509* certificate, const SSL_CTX* context);
 
 /// The names that a certificate carries.
 identity identity_of(X509* certificate);
 
-/// Every certificate of a PEM text, in order; `name` is what messages call it. Errors: invalid_input (none,
-/// or one that cannot be read).
+/// Reads every certificate of a PEM text, in order. Messages call the text `name`. Errors: invalid_input (no
+/// certificate, or one that cannot be read).
 result<std::vector<certificate_facts>> read_certificates(const std::string& pem, const std::string& name);
 
-/// Whether each certificate of a PEM text was issued by the one after it, as a server or client must send
-/// them. Errors: invalid_input, saying which was not.
+/// Checks that each certificate of a PEM text was issued by the one after it: servers and clients must send
+/// them in this order. Errors: invalid_input, with the certificate that is out of order.
 result<void> chain_in_order(const std::string& pem, const std::string& name);
 
 }  // namespace binnacle::tls

@@ -25,7 +25,8 @@ result<void> add_authorities(X509_STORE* store, const std::string& text, std::st
     if (X509_STORE_add_cert(store, ca.get()) != 1)
       return error{errc::invalid_input, fmt::format("authority {} cannot be used: {}", name, last_error())};
   }
-  // A trusted intermediate is an anchor of its own, as in Go's verifier: cert-manager's ca.crt may be one.
+  // An intermediate certificate that is trusted is an anchor by itself, as in Go's verifier: cert-manager's
+  // ca.crt may be one.
   X509_STORE_set_flags(store, X509_V_FLAG_PARTIAL_CHAIN);
   return {};
 }

@@ -13,18 +13,19 @@ typedef struct x509_store_st X509_STORE;
 
 namespace binnacle::tls {
 
-/// Adds the PEM certificates in `text` to `store` as anchors. `name` is what messages call the text. Errors:
-/// invalid_input (none there, or a broken one).
+/// Adds the PEM certificates in `text` to `store` as anchors. Messages call the text `name`. Errors:
+/// invalid_input (no certificate, or a broken one).
 result<void> add_authorities(X509_STORE* store, const std::string& text, std::string_view name);
 
-/// The certificates that a peer showed, its own first. The handshake has proved that the peer has the key of
-/// the first; who signed it is not known yet.
+/// The certificates that a peer showed, its own first. The handshake has proved that the peer has the private
+/// key of its own certificate. Who signed the certificate is not checked yet.
 class shown_chain {
  public:
   /// Null when the peer showed none.
   static std::shared_ptr<const shown_chain> of(SSL* connection);
   ~shown_chain();
-  /// Whether the peer has the private key of the context's own certificate: it is one of us.
+  /// Whether the peer has the private key of the context's own certificate, which makes it one of us (a
+  /// replica).
   bool has_key_of(const SSL_CTX* context) const;
   shown_chain(const shown_chain&) = delete;
   shown_chain& operator=(const shown_chain&) = delete;
@@ -36,8 +37,8 @@ class shown_chain {
   std::unique_ptr<impl> impl_;
 };
 
-/// Authorities whose clients are told apart after the handshake: a server with several kinds of callers has
-/// another authority for each kind.
+/// Authorities that are checked only after the handshake, to tell kinds of clients apart: a server with
+/// several kinds of callers has a different authority for each kind.
 class authorities {
  public:
   /// `name` is for messages. Errors: invalid_input.
@@ -46,9 +47,9 @@ class authorities {
   authorities(const authorities&) = delete;
   authorities& operator=(const authorities&) = delete;
 
-  /// Who the peer is, when one of these signed its certificate for a client's use, directly or over the
-  /// others that it showed, and all of them are valid now. Errors: permission, with OpenSSL's reason. Costs a
-  /// signature's check for each certificate of the chain, about 0.1 ms.
+  /// The peer's names, if one of these authorities signed its certificate for use by a client, directly or
+  /// through the other certificates that it showed, and all of them are valid now. Errors: permission, with
+  /// OpenSSL's reason. Costs the check of one signature per certificate of the chain, about 0.1 ms each.
   result<identity> verify(const shown_chain& shown) const;
 
  private:

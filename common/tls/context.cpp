@@ -18,7 +18,7 @@ namespace {
 
 using key_ptr = std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)>;
 
-constexpr std::size_t most_pem = 16u << 20;  // bytes: some ten thousand CAs
+constexpr std::size_t most_pem = 16u << 20;  // bytes: about ten thousand CAs
 
 result<std::string> read_pem(const std::string& path, std::string_view what) {
   auto text = read_file(path, most_pem);
@@ -39,7 +39,7 @@ result<std::string> read_pem(const std::string& path, std::string_view what) {
   }
 }
 
-/// Text that was given as such, or a file; `name` is what messages call it.
+/// A PEM text that was given directly, or read from a file. Messages call it `name`.
 struct source {
   source(const std::string& t, const std::string& path, std::string_view kind)
       : text(t), file(path), what(kind), name(t.empty() ? path : "(in the configuration)") {}
@@ -103,13 +103,13 @@ result<void> trust_authority(SSL_CTX* context, const source& authority) {
   return add_authorities(SSL_CTX_get_cert_store(context), *text, authority.name);
 }
 
-/// How a server looks at its clients' certificates; lives as long as the SSL_CTX, which connections may keep
-/// beyond the context object.
+/// How a server checks its clients' certificates. It lives as long as the SSL_CTX, because connections may
+/// keep the SSL_CTX longer than the context object.
 struct client_rules {
   bool must_verify = true;
   denied_serials denied;
 
-  /// Of the client's own certificate and those that it sent with it.
+  /// Whether the client's own certificate, or one that it sent with it, is denied.
   bool deny_any(const X509* own, const STACK_OF(X509) * others) const {
     if (denied.empty()) return false;
     for (int i = 0; i < sk_X509_num(others); ++i) {
@@ -126,9 +126,10 @@ int rules_slot() {
   return slot;
 }
 
-// A denied serial number ends the handshake, whoever signed the certificate. Otherwise the usual rules hold;
-// where a certificate is optional the handshake goes on: SSL_get_verify_result() keeps the reason, and
-// peer_identity() gives no identity then. Possession of the key is still proved by the handshake itself.
+// A denied serial number ends the handshake, whoever signed the certificate. Otherwise OpenSSL's usual rules
+// hold. If a certificate is optional, the handshake goes on also with an invalid one: SSL_get_verify_result()
+// keeps the reason, and peer_identity() gives no identity then. The handshake still proves that the client
+// has the key.
 int verify_client(X509_STORE_CTX* chain, void* arg) {
   const auto& rules = *static_cast<const client_rules*>(arg);
   if (rules.deny_any(X509_STORE_CTX_get0_cert(chain), X509_STORE_CTX_get0_untrusted(chain))) {
@@ -162,7 +163,8 @@ result<void> set_client_rules(SSL_CTX* context, const options& o) {
   return {};
 }
 
-/// A peer that has proved to have the key of our own certificate is a replica, whatever its certificate says.
+/// Accepts a peer that has proved to have the key of our own certificate: it is a replica, whatever its
+/// certificate says.
 int verify_own_key(X509_STORE_CTX* chain, void*) {
   const auto* connection =
       static_cast<SSL*>(X509_STORE_CTX_get_ex_data(chain, SSL_get_ex_data_X509_STORE_CTX_idx()));
@@ -171,8 +173,8 @@ int verify_own_key(X509_STORE_CTX* chain, void*) {
   return 0;
 }
 
-// RFC 7301. For HTTP no overlap is no error: Go offers "h2" and "http/1.1", others offer nothing or only "h2"
-// and cope.
+// RFC 7301. For HTTP it is no error if client and server have no protocol in common. Go offers "h2" and
+// "http/1.1"; other clients offer nothing, or only "h2", and speak HTTP/1.1 all the same.
 int choose_alpn(SSL*, const unsigned char** out, unsigned char* out_size, const unsigned char* offered,
                 unsigned offered_size, void* arg) {
   const auto& wanted = *static_cast<const std::string*>(arg);
@@ -192,12 +194,12 @@ void set_protocols(SSL_CTX* context, const options& o) {
   SSL_CTX_set_min_proto_version(context, o.tls13_only ? TLS1_3_VERSION : TLS1_2_VERSION);
   SSL_CTX_set_cipher_list(context, "ECDHE+AESGCM:ECDHE+CHACHA20");
   SSL_CTX_set1_groups_list(context, "X25519:P-256:P-384");
-  // No resumption: a resumed session would keep the identity of a certificate that may have been replaced
-  // since.
+  // No resumption of sessions: a resumed session would keep the identity of a certificate that may have been
+  // replaced since then.
   SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
   SSL_CTX_set_num_tickets(context, 0);
   SSL_CTX_set_options(context, SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
-  // 34 kB less for each idle connection; and one read(2) per wake-up instead of two per record.
+  // An idle connection needs 34 kB less, and a wake-up needs one read(2) instead of two per record.
   SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS);
   SSL_CTX_set_read_ahead(context, 1);
 }
@@ -205,7 +207,8 @@ void set_protocols(SSL_CTX* context, const options& o) {
 void set_alpn(SSL_CTX* context, const options& o) {
   if (o.alpn.empty()) return;
   if (o.side == role::server) {
-    // The name must live as long as the SSL_CTX, which connections may keep beyond this context object.
+    // The name must live as long as the SSL_CTX, because connections may keep the SSL_CTX longer than this
+    // context object.
     auto* name = new std::string(o.alpn);
     static const int slot = SSL_CTX_get_ex_new_index(
         0, nullptr, nullptr, nullptr,
@@ -277,7 +280,7 @@ std::array<std::optional<file_stamp>, 4> stamps_of(const files& pem) {
           file_stamp::of(pem.denied)};
 }
 
-/// `from` null: now.
+/// `from` null: the present time.
 long seconds_between(const ASN1_TIME* from, const ASN1_TIME* to) {
   int days = 0;
   int seconds = 0;
@@ -294,7 +297,7 @@ long seconds_left_of(SSL_CTX* context) {
 
 result<std::unique_ptr<context>> context::load(options o) {
   std::unique_ptr<context> out(new context(std::move(o)));
-  // The stamps first: a file replaced while we read it differs from its own at the next look.
+  // Take the stamps first: then a file that is replaced while we read it has another stamp at the next look.
   out->stamps_ = stamps_of(out->options_.pem);
   auto built = build(out->options_);
   if (built.has_error()) return built.error();
@@ -306,8 +309,9 @@ result<bool> context::reload_if_changed() {
   const auto now = stamps_of(options_.pem);
   if (now == stamps_) return false;
   auto built = build(options_);
-  // Remembered even if what is there is broken: it is reported once, and looked at again when it changes. If
-  // it could not be read (no file descriptor is left), nobody knows what is there.
+  // The stamps are kept even if the files are broken. So a broken file is reported once, and read again only
+  // when it changes. If the files could not be read (for example, no file descriptor was left), the stamps
+  // are forgotten, and the next look reads them again.
   stamps_.reset();
   if (built.has_value() || built.error().code != errc::io) stamps_ = now;
   const auto refuse = [this](errc code, std::string why) {
@@ -331,7 +335,7 @@ result<bool> context::reload_if_changed() {
 }
 
 bool context::denies(SSL* connection) const {
-  if (SSL_get_verify_result(connection) == X509_V_ERR_CERT_REVOKED) return true;  // by verify_client() alone
+  if (SSL_get_verify_result(connection) == X509_V_ERR_CERT_REVOKED) return true;  // by verify_client() only
   const auto* rules = static_cast<const client_rules*>(SSL_CTX_get_ex_data(current_.get(), rules_slot()));
   return rules != nullptr &&
          rules->deny_any(SSL_get0_peer_certificate(connection), SSL_get_peer_cert_chain(connection));

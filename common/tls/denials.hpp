@@ -8,11 +8,11 @@
 
 namespace binnacle::tls {
 
-/// What a port has seen of certificates whose serial number is denied (pem_files::denied).
+/// Counts the certificates with a denied serial number (tls::files::denied) that a port has seen.
 struct denials {
   std::uint64_t count = 0;
   instant last{};
-  std::string from = {};  ///< the last one's address
+  std::string from = {};  ///< address of the last peer
 
   void add(std::string address, instant now) {
     ++count;

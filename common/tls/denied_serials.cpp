@@ -18,7 +18,7 @@ constexpr std::size_t longest_serial = 40;  // digits: 20 bytes. Source: RFC 528
 
 bool is_hex_digit(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); }
 
-/// In the one form in which serial numbers are compared; empty when it is none.
+/// The serial number in the form in which serial numbers are compared; empty if `written` is not one.
 std::string as_serial(std::string_view written) {
   std::string out = lowered(written);
   if (out.starts_with("serial=")) out.erase(0, 7);

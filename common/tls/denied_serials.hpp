@@ -11,13 +11,13 @@
 
 namespace binnacle::tls {
 
-/// Serial numbers of certificates that count no longer, though their authority signed them and their time is
-/// not over: of a key that was stolen, of a machine that was given away.
+/// Serial numbers of certificates that are no longer accepted although their authority signed them and they
+/// have not ended: the key was stolen, or the machine was given away.
 class denied_serials {
  public:
-  /// One on each line, in hexadecimal, as `openssl x509 -noout -serial` prints it; "serial=" in front and
-  /// colons between the digits may be there. '#' begins a comment. An empty text denies none. `name` is what
-  /// messages call the text. Errors: invalid_input, with the line's number.
+  /// Reads one number per line, in hexadecimal, as `openssl x509 -noout -serial` prints it. "serial=" in
+  /// front and colons between the digits are allowed. '#' begins a comment. An empty text denies none.
+  /// Messages call the text `name`. Errors: invalid_input, with the number of the line.
   static result<denied_serials> read(std::string_view text, std::string_view name);
 
   bool contains(const X509* certificate) const;
@@ -28,7 +28,7 @@ class denied_serials {
   std::set<std::string, std::less<>> all_;  // digits in lower case, without leading zeros
 };
 
-/// A certificate's serial number, as such lists name it.
+/// A certificate's serial number in the form of these lists.
 std::string serial_of(const X509* certificate);
 
 }  // namespace binnacle::tls

@@ -72,8 +72,8 @@ struct socket_bio {
     return size;
   }
 
-  // Records without data keep SSL_read busy for as long as they come: it gives nothing back before data does.
-  // So they are counted here, where OpenSSL reports each message.
+  // SSL_read returns only when it has data, so records without data keep it busy as long as they come.
+  // Therefore they are counted here, where OpenSSL reports each message.
   static void message(int is_ours, int, int content, const void*, std::size_t, SSL* ssl, void* held) {
     engine& e = *static_cast<engine*>(held);
     if (is_ours != 0 || content != SSL3_RT_HANDSHAKE || !e.shaken_ || e.overloaded_) return;
@@ -81,7 +81,7 @@ struct socket_bio {
     e.refuse(fmt::format(
         "the peer sent more than {} key updates, or other messages of the handshake, within as many seconds",
         engine::most_messages));
-    // What else it sent is not looked at: SSL_read ends at the next record.
+    // Makes SSL_read end at the next record: nothing else that the peer sent is looked at.
     SSL_set_shutdown(ssl, SSL_get_shutdown(ssl) | SSL_RECEIVED_SHUTDOWN);
   }
 
@@ -121,7 +121,7 @@ engine::engine(std::shared_ptr<SSL_CTX> context, role side, int socket, std::str
     return;  // an address: no SNI (RFC 6066)
   ERR_clear_error();
   X509_VERIFY_PARAM_set_hostflags(check, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
-  // Without it a certificate for any name would do.
+  // Without this check a certificate for any name would be accepted.
   if (X509_VERIFY_PARAM_set1_host(check, server_name_.data(), server_name_.size()) != 1) {
     SSL_free(std::exchange(ssl_, nullptr));
     throw failure(
@@ -207,7 +207,7 @@ engine::step engine::step_of(int returned, std::string_view doing) {
 
 namespace {
 
-/// The remedies for what usually is wrong with a certificate.
+/// A sentence with the remedy for each usual fault of a certificate.
 std::string verification_sentence(SSL* ssl, long checked, const std::string& server_name) {
   const X509* peer = SSL_get0_peer_certificate(ssl);
   std::string subject = "of the peer";
@@ -247,7 +247,7 @@ std::string verification_sentence(SSL* ssl, long checked, const std::string& ser
                      remedy);
 }
 
-/// What the peer's alert says about us; empty for alerts that are not about certificates.
+/// What an alert of the peer says about our certificate; empty for alerts about other things.
 std::string_view certificate_alert(int reason) {
   switch (reason) {
     case SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED:

@@ -12,18 +12,18 @@
 
 namespace binnacle::tls {
 
-/// One TLS connection over a non-blocking socket. It never waits: the caller waits (async::stream) and calls
-/// again. It reads from the socket itself. Encrypted bytes go to outbox(), which the caller sends. So a write
-/// never ends half-way, and a reader and a writer may take turns on one connection. Costs about 25 kB a
-/// connection when idle (asio::ssl::stream: 80 kB). engine.cpp begins with the reasoning.
+/// One TLS connection over a non-blocking socket. It never waits: the caller (async::stream) waits and calls
+/// again. It reads from the socket itself. Encrypted bytes go to outbox(), and the caller sends them. So a
+/// write never ends half-way, and a reader and a writer may take turns on one connection. An idle connection
+/// costs about 25 kB (asio::ssl::stream: 80 kB). The head of engine.cpp gives the reasons.
 /// Bounds: one call takes at most turn_size bytes from the socket. After the handshake a peer may send at
 /// most `most_messages` handshake messages at once (key updates, session tickets, attempts to renegotiate),
-/// and one a second. Beyond that the connection fails as `overloaded`, as does one whose outbox would hold
-/// more than most_outbox bytes.
+/// and one more each second. Beyond that the connection fails as `overloaded`, and so does a connection whose
+/// outbox would hold more than most_outbox bytes.
 class engine {
  public:
-  /// No honest peer needs more: OpenSSL and Go never change keys by themselves or after 2^24 records, and a
-  /// server sends one or two session tickets.
+  /// No honest peer needs more. OpenSSL and Go change keys never, or after 2^24 records, and a server sends
+  /// one or two session tickets.
   static constexpr int most_messages = 16;
   static constexpr std::size_t turn_size = std::size_t{64} << 10;
   static constexpr std::size_t most_outbox = std::size_t{256} << 10;
@@ -44,27 +44,26 @@ class engine {
   engine& operator=(const engine&) = delete;
 
   step handshake();
-  /// At most one record (16 KiB) a call; `got` > 0 when done.
+  /// Reads at most one record (16 KiB) per call. `done`: `got` is above 0.
   step read(char* to, std::size_t room, std::size_t& got);
-  /// For a caller whose write found the connection broken: did the peer refuse us with an alert about
-  /// certificates, which waits unread? Then why() has the reason, and true is returned. Data that came before
-  /// it stays to be read.
+  /// For a caller whose write found the connection broken. True if an unread alert of the peer refuses our
+  /// certificate; why() has the reason then. Data that came before the alert can still be read.
   bool was_refused();
   /// Encrypts all of `text` into outbox().
   step write(std::string_view text);
   /// Puts close_notify into outbox().
   void shutdown();
 
-  /// Encrypted bytes to be sent in order; the caller erases what it has sent.
+  /// Encrypted bytes to be sent, in order. The caller erases the bytes that it has sent.
   std::string& outbox() noexcept { return outbox_; }
-  /// Bytes that were taken from the socket wait inside: call read() before waiting for the socket.
+  /// Whether bytes from the socket are still inside. If so, call read() before waiting for the socket.
   bool buffered() const noexcept;
-  /// The socket has been closed, and its number may belong to another connection now: nothing is read from
-  /// it.
+  /// Call it when the socket has been closed: its number may belong to another connection now, so nothing
+  /// more is read from it.
   void detach() noexcept { socket_ = -1; }
   /// Bytes taken from the socket so far.
   std::uint64_t received() const noexcept { return received_; }
-  /// A plain HTTP request came instead of a handshake.
+  /// True if the peer sent a plain HTTP request instead of a handshake.
   bool peer_spoke_http() const noexcept { return spoke_http_; }
   /// "binnacle/1", or empty.
   std::string_view alpn() const noexcept;
@@ -85,9 +84,9 @@ class engine {
   bool spoke_http_ = false;
   bool has_failed_ = false;
   bool shaken_ = false;      // the handshake is done
-  bool overloaded_ = false;  // the peer went beyond a bound: why_ says which
+  bool overloaded_ = false;  // the peer exceeded a bound; why_ says which
   rate_limit messages_{most_messages, std::chrono::seconds(1)};
-  std::size_t turn_left_ = 0;  // bytes that this call may still take of the socket
+  std::size_t turn_left_ = 0;  // bytes that this call may still take from the socket
   std::uint64_t received_ = 0;
 
   friend struct socket_bio;

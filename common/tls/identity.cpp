@@ -19,8 +19,8 @@ bool is_joined(std::string_view whole, std::string_view first, std::string_view 
 }  // namespace
 
 bool identity::speaks_for(std::string_view node, std::string_view uri_prefix) const noexcept {
-  // A certificate for "*" must not speak for a node that calls itself "*"; no node's name is several segments
-  // of a path.
+  // A certificate for "*" must not speak for a node that calls itself "*". And no node has a '/' in its name,
+  // so a URI cannot match with several segments.
   if (node.empty() || node.find_first_of("*/") != std::string_view::npos) return false;
   const auto is_node = [node](const std::string& name) { return same_name(name, node); };
   const auto names_node = [&](const std::string& uri) { return is_joined(uri, uri_prefix, node); };

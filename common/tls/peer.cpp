@@ -1,4 +1,4 @@
-// What OpenSSL knows of a peer, as plain values.
+// Takes what OpenSSL knows of a peer and gives it as plain values.
 #include "common/tls/certificate.hpp"
 #include "common/tls/context.hpp"
 
@@ -14,7 +14,7 @@ bool peer_identity(SSL* connection, identity& out) {
   out = {};
   const std::unique_ptr<X509, decltype(&X509_free)> certificate(SSL_get1_peer_certificate(connection),
                                                                 &X509_free);
-  // An optional certificate that failed verification is as good as none (context.hpp,
+  // A certificate that is optional and failed verification counts as none (context.hpp,
   // client_certificate::optional).
   if (!certificate || SSL_get_verify_result(connection) != X509_V_OK) return false;
   out = identity_of(certificate.get());
@@ -22,7 +22,7 @@ bool peer_identity(SSL* connection, identity& out) {
 }
 
 std::string last_error() {
-  // The oldest error of OpenSSL's queue names the cause; newer ones say which call failed by it.
+  // The oldest error in OpenSSL's queue is the cause; newer ones say which call failed because of it.
   const unsigned long code = ERR_get_error();
   ERR_clear_error();
   if (code == 0) return "no further reason given by OpenSSL";

@@ -7,7 +7,7 @@ namespace {
 
 using std::chrono::seconds;
 
-// More than the largest messages that may wait for a slow link, each a frame.
+// More than the sum of the largest messages that may wait for a slow link; each is one frame.
 constexpr std::size_t most_unsent = 4 * max_frame_payload;
 
 fault not_streaming() { return {reason::unexpected_message, "the session is not streaming"}; }
@@ -85,7 +85,7 @@ auto agent_session::receive(const frame_view& frame, instant now) -> event {
 
 outcome<void> agent_session::tell_time(clock_reading question, instant now) {
   if (state_ != state::streaming) return fault{reason::unexpected_message, "a clock before the welcome"};
-  // A peer that keeps asking and never reads would make us hold all the answers.
+  // If the peer keeps asking and never reads, we would have to hold all the answers.
   if (output_size() > most_unsent)
     return fault{reason::oversized,
                  "the aggregator goes on asking for the time and does not read the answers"};
@@ -100,7 +100,7 @@ auto agent_session::take_welcome(welcome w, instant now) -> event {
   if (welcome_by_ == instant::max()) return end({reason::unexpected_message, "a welcome without a hello"});
   welcome_ = std::move(w);
   welcome_by_ = instant::max();
-  // At four fifths of the time, so that a slow check does not end the session.
+  // At four fifths of the time, so that the session does not end if the check is slow.
   const auto whole = seconds(welcome_.reauthenticate_after_s);
   renew_at_ = whole == seconds(0) ? instant::max() : now + duration(whole) / 5 * 4;
   if (state_ == state::streaming) return event::renewed;

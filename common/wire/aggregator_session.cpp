@@ -11,7 +11,7 @@ namespace {
 using std::chrono::hours;
 using std::chrono::milliseconds;
 
-// A catalogue may announce any period; a dead link is found within three hours at the latest.
+// A catalogue may announce any period. With this cap a dead link is found within three hours.
 constexpr duration longest_period = hours(1);
 
 fault too_early() { return {reason::unexpected_message, "nothing may follow a hello before its answer"}; }
@@ -45,7 +45,7 @@ instant aggregator_session::next_deadline() const noexcept {
 }
 
 auto aggregator_session::receive(const frame_view& frame, instant now) -> event {
-  if (frame.kind == frame_kind::batch) {  // the hot path
+  if (frame.kind == frame_kind::batch) {  // the most frequent kind
     if (state_ != state::streaming || !has_catalog_)
       return end({reason::unexpected_message, "a batch before the catalogue"});
     if (auto done = decoder_.decode(frame, scratch_, batch_, left_out_); done.has_error())
@@ -176,7 +176,7 @@ void aggregator_session::close(reason why, std::string sentence) {
 auto aggregator_session::end(fault why, duration retry_after) -> event {
   forget(greeting_.credential);
   const auto wait = std::chrono::ceil<milliseconds>(retry_after).count();
-  // A hello that is not accepted gets `refused`, everything else `goodbye`.
+  // A hello that is not accepted is answered with `refused`. In all other cases the peer gets `goodbye`.
   if (state_ == state::streaming && !renewing_) {
     (void)put(goodbye{why.text()});
   } else {

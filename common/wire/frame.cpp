@@ -8,8 +8,8 @@
 namespace binnacle::wire {
 namespace {
 
-// A buffer that grew for one large frame (a catalogue) goes back to this when it is empty: thousands of
-// sessions wait idle.
+// A buffer that grew for one large frame (a catalogue) shrinks to this size when it is empty, because
+// thousands of sessions are idle.
 constexpr std::size_t resting_capacity = std::size_t{16} << 10;
 
 }  // namespace

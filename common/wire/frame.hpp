@@ -9,13 +9,13 @@
 #include <span>
 #include <vector>
 
-/// The eight bytes before every message, and the cutting of a byte stream into frames. README.md shows the
+/// The eight bytes before every message, and how a stream of bytes is cut into frames. README.md shows the
 /// layout.
 namespace binnacle::wire {
 
 using bytes = std::vector<std::byte>;
 
-/// Which message a frame carries. A kind that is not listed is skipped by its reader.
+/// The kind of message in a frame. A reader skips kinds that are not listed.
 enum class frame_kind : std::uint8_t {
   hello = 1,
   welcome = 2,
@@ -42,37 +42,38 @@ struct frame_view {
   std::span<const std::byte> payload;
 };
 
-/// Bytes in as they come, frames out. Nothing is reserved for a frame before its header has been checked, and
-/// never more than twice what has arrived (at least 2 KiB). After a fault the reader gives nothing more.
+/// Bytes in as they arrive, frames out. Memory is reserved for a frame only after its header was checked, and
+/// never more than twice the bytes that have arrived (at least 2 KiB). After a fault the reader gives no more
+/// frames.
 class frame_reader {
  public:
   explicit frame_reader(std::size_t max_payload = max_frame_payload) : max_payload_(max_payload) {}
 
-  /// Room for the next read from the socket, at least `wish` bytes of it; makes frame_views invalid.
+  /// Room for the next read from the socket, at least `wish` bytes. Makes earlier frame_views invalid.
   std::span<std::byte> prepare(std::size_t wish = 2048);
-  /// `n` bytes of what prepare() gave have been filled.
+  /// Call it after `n` bytes of the room from prepare() have been filled.
   void commit(std::size_t n) noexcept { end_ += n; }
   /// Copies `data` in: prepare and commit in one.
   void feed(std::span<const std::byte> data);
 
-  /// The next whole frame; nothing when more bytes are needed.
-  /// Errors: oversized, bad_frame; from then on always the same.
+  /// The next whole frame; nothing if more bytes are needed. Errors: oversized, bad_frame. After an error
+  /// every call gives the same one.
   outcome<std::optional<frame_view>> next();
 
-  /// Frames still to come may have up to `n` bytes of payload.
+  /// From now on a frame may have up to `n` bytes of payload.
   void limit(std::size_t n) noexcept { max_payload_ = n; }
   std::size_t buffered() const noexcept { return end_ - begin_; }
   std::size_t capacity() const noexcept { return buffer_.size(); }
 
  private:
   bytes buffer_;
-  std::size_t begin_ = 0, end_ = 0;  // what has arrived and was not given out
+  std::size_t begin_ = 0, end_ = 0;  // what arrived and was not given out yet
   std::size_t max_payload_;
   std::optional<fault> broken_;
 };
 
-/// Writes the header of the frame whose payload has been appended to `out` behind eight bytes of room at
-/// `at`.
+/// Writes the header of a frame into the eight bytes that were left free at `at`; the payload is already
+/// behind them.
 void finish_frame(bytes& out, std::size_t at, frame_kind kind, std::uint8_t flags) noexcept;
 
 }  // namespace binnacle::wire

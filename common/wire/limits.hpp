@@ -3,15 +3,15 @@
 #include <cstddef>
 #include <cstdint>
 
-/// What one side may make the other hold. Both sides check: the writer so that it can say what to leave out,
-/// the reader because it trusts nobody.
+/// How much one side may make the other side hold. Both sides check: the writer so that it can report what it
+/// leaves out, the reader because it trusts nobody.
 namespace binnacle::wire {
 
 inline constexpr std::uint16_t protocol_major = 1;
 inline constexpr std::uint16_t protocol_minor = 4;
 
 inline constexpr std::size_t max_frame_payload = std::size_t{1} << 20;  ///< bytes after the header
-inline constexpr std::size_t max_first_frame = std::size_t{64} << 10;   ///< of the frame that must be a hello
+inline constexpr std::size_t max_first_frame = std::size_t{64} << 10;   ///< for the first frame, a hello
 inline constexpr std::size_t max_message_bytes = std::size_t{4} << 20;  ///< a message unpacked
 inline constexpr std::size_t max_catalogue_text = std::size_t{16}
                                                   << 20;  ///< all names, labels and helps of a catalogue

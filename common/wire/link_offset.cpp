@@ -9,7 +9,8 @@ void link_offset::recent_least::add(std::int64_t span, instant at) {
   const std::int64_t bucket = to_ns(at) / bucket_ns;
   std::erase_if(entries_, [&](const entry& e) { return e.bucket <= bucket - buckets; });
   while (!entries_.empty() && entries_.back().span >= span) entries_.pop_back();
-  // A larger span of the same bucket expires together with the entry, so it can never be the minimum.
+  // Within a bucket only the least span counts: a larger one would expire at the same time, so it can never
+  // be the minimum.
   if (entries_.empty() || entries_.back().bucket != bucket) entries_.push_back({bucket, span});
 }
 
@@ -19,7 +20,7 @@ void link_offset::begin(std::string_view boot_id) {
   boot_id_ = boot_id;
 }
 
-// Honest clocks count up from boot and never overflow here. A lying agent's numbers may.
+// Honest clocks count up from boot, so nothing overflows here. The numbers of a lying agent may overflow.
 bool link_offset::add(std::int64_t sent_at_ns, instant received) {
   constexpr int many = 8;
   constexpr duration pause = std::chrono::seconds(16);
@@ -40,7 +41,7 @@ auto link_offset::heard(instant asked, std::int64_t heard_at_ns, instant receive
     return agreement::yes;
   there_.add(there, received);
   if (!back_.least()) return agreement::yes;
-  // The sum is the time of the way there and back, which is not negative unless a clock changed its pace.
+  // The sum is the time that messages need there and back. It is negative only if a clock changed its pace.
   const bool wraps = __builtin_add_overflow(*there_.least(), *back_.least(), &both);
   const bool contradict = wraps ? *there_.least() < 0 : duration(both) < -tolerance;
   contradictions_ = contradict ? contradictions_ + 1 : 0;
@@ -57,7 +58,7 @@ auto link_offset::heard(instant asked, std::int64_t heard_at_ns, instant receive
 duration link_offset::offset() const noexcept {
   const auto most = back_.least(), there = there_.least();
   if (!most || !there) return duration(most.value_or(0));
-  // The lower bound cannot exceed the upper one, unless the clocks drift apart or the agent lies.
+  // The lower bound exceeds the upper one only if the clocks drift apart or the agent lies.
   return duration(std::min(-*there, *most));
 }
 

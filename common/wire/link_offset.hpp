@@ -24,17 +24,19 @@ namespace binnacle::wire {
 /// of each kind gives the tightest bound. It counts for ten minutes, since clocks drift.
 ///
 /// Which bound is used: an offset that is too large makes readings look younger than they are, and policies
-/// would trust old values. Too small an offset makes them look older, which is safe. On a line that is always
-/// full every batch waits for seconds, and the upper bound is wrong by as much; a question travels the other
-/// way, which is not full. So once an agent has answered a question the lower bound counts: an age is never
-/// too small, and too large by no more than the fastest way there of ten minutes. An agent of version 1.0
-/// answers none. Then the upper bound counts, and ages are too small by the fastest way back.
+/// would trust old values. An offset that is too small makes them look older, which is safe. On a line that
+/// is always full, every batch waits for seconds, and the upper bound is wrong by that much. A question goes
+/// the other way, where the line is not full. So once an agent has answered a question, the lower bound is
+/// used. Ages are then never too small, and too large by no more than the time that the fastest question of
+/// ten minutes took. An agent of version 1.0 answers no questions. Then the upper bound is used, and ages are
+/// too small by the time that the fastest batch took.
 ///
-/// What goes wrong otherwise: a boot clock can lose time (a machine that was stopped for a snapshot) or be
-/// slewed. Then the bounds of ten minutes are of an offset that is no longer true, and ages would be wrong
-/// until they are forgotten. It shows: the lower bound exceeds the upper one. When that goes beyond
-/// `tolerance` for `answers` answers in a row, everything is forgotten and the last answer starts again. One
-/// alone does not count, so that a single odd answer does not throw away ten minutes.
+/// What can go wrong: a boot clock can lose time (a machine that was stopped for a snapshot), or the kernel
+/// slews it. Then the bounds of the last ten minutes belong to an offset that is no longer true, and ages
+/// would be wrong until those bounds are forgotten. This can be seen, because the lower bound then exceeds
+/// the upper one. If it does so by more than `tolerance` for `answers` answers in a row, everything is
+/// forgotten, and the last answer is the new beginning. A single odd answer does not count, so that it does
+/// not throw away ten minutes.
 ///
 /// Memory: two monotonic queues, with at most one entry each per bucket of about ten seconds.
 class link_offset {
@@ -44,22 +46,26 @@ class link_offset {
   /// Two sound clocks drift apart by at most 300 ms within `window`, if a kernel slews one as much as it may
   /// (500 ppm). That alone makes the link start again every few minutes, which costs nothing.
   static constexpr duration tolerance = std::chrono::milliseconds(100);
-  static constexpr int answers = 2;  ///< in a row that contradict, before everything is forgotten
+  static constexpr int answers = 2;  ///< answers in a row that must contradict before all is forgotten
 
-  /// A session of a node begins. With another boot id than before, everything learnt is forgotten.
+  /// Call it when a session of a node begins. If the boot id differs from the last one, everything learnt is
+  /// forgotten.
   void begin(std::string_view boot_id);
 
-  /// A batch stamped `sent_at_ns` by the agent's clock was received at `received`. True when it is the eighth
-  /// in a row that is later than the fastest one by more than the tolerance. Then either the line is full or
-  /// a clock lost time, and the caller should ask the agent to find out which. True at most once in 16 s.
+  /// Adds a batch that the agent's clock stamped `sent_at_ns` and that was received at `received`. True if it
+  /// is the eighth in a row that is later than the fastest batch by more than the tolerance. Then either the
+  /// line is full or a clock lost time; the caller should ask the agent for its clock to find out which. True
+  /// at most once in 16 s.
   bool add(std::int64_t sent_at_ns, instant received);
 
   enum class agreement { yes, no, restarted };
-  /// A question sent at `asked` reached the agent when its clock showed `heard_at_ns`; the answer came at
-  /// `received`. `no`: the answer contradicts what was learnt, and another one should be asked for soon.
+  /// Adds an answer. The question was sent at `asked`, the agent's clock showed `heard_at_ns` when it
+  /// arrived, and the answer came at `received`. `no`: the answer contradicts what was learnt, and the agent
+  /// should be asked again soon.
   agreement heard(instant asked, std::int64_t heard_at_ns, instant received);
 
-  /// `agent_ns` on this machine's clock, never later than `now`. Call only after add().
+  /// The time `agent_ns` of the agent's clock on this machine's clock, never later than `now`. Call only
+  /// after add().
   instant translate(std::int64_t agent_ns, instant now) const noexcept;
 
   bool known() const noexcept { return back_.least().has_value(); }
@@ -83,11 +89,11 @@ class link_offset {
     };
     std::vector<entry> entries_;  // spans ascending, buckets ascending; the front is the minimum
   };
-  recent_least back_;       // received here - sent there: the offset and the way back
-  recent_least there_;      // heard there - asked here: the way there less the offset
-  int late_ = 0;            // batches in a row
-  instant quiet_until_{};   // add() does not ask for an answer before
-  int contradictions_ = 0;  // answers in a row
+  recent_least back_;       // received here - sent there = offset + time of the way back
+  recent_least there_;      // heard there - asked here = time of the way there - offset
+  int late_ = 0;            // late batches in a row
+  instant quiet_until_{};   // add() does not ask for an answer before this
+  int contradictions_ = 0;  // contradicting answers in a row
   std::string boot_id_;
 };
 

@@ -10,28 +10,29 @@
 #include <variant>
 #include <vector>
 
-/// What agent and aggregator say to each other, as plain structs. The Cap'n Proto form (telemetry.capnp)
-/// never leaves common/wire; README.md there is the format on one page.
+/// What agent and aggregator send to each other, as plain structs. Their Cap'n Proto form (telemetry.capnp)
+/// is used only inside common/wire; the README.md there describes the format on one page.
 namespace binnacle::wire {
 
 /// A set of series that one read refreshes together: a source, or one part of a source with its own period.
 struct group_info {
   std::string source;  ///< "rapl", "os", "textfile"…
-  std::string name;    ///< within the source: "", or a sensor, or a file
+  std::string name;    ///< within the source: "", a sensor or a file
   std::uint32_t period_ms = 1000;
   std::uint32_t stale_after_ms = 10'000;
 };
 
 struct series_info {
-  std::string family;  ///< empty: what was announced at this index could not be read and is left out
+  std::string family;  ///< empty: the series at this index could not be read and is left out
   metrics::label_set labels;
   std::int8_t exponent = 0;
   metrics::kind type = metrics::kind::gauge;
   std::uint16_t group = 0;  ///< index into catalog.groups
-  std::string help;         ///< foreign families only; empty for ours
+  std::string help;         ///< only for foreign families
 };
 
-/// The node's series, in the order batches index them. Sent after welcome and whenever it changes.
+/// The node's series; batches name them by their index here. Sent after the welcome and whenever the series
+/// change.
 struct catalog {
   std::uint32_t version = 0;
   std::vector<group_info> groups;
@@ -51,8 +52,8 @@ struct series_absence {
   absence reason = absence::missing;
 };
 
-/// What was read since the last batch. `values` holds only series that changed (all of them when `full`); a
-/// series in neither list keeps its value, and its age follows its group's read time.
+/// What was read since the last batch. `values` holds only the series that changed (all of them if `full`). A
+/// series in neither list keeps its value, and its age follows the read time of its group.
 struct batch {
   std::uint64_t sequence = 0;
   std::uint32_t catalog_version = 0;
@@ -64,7 +65,7 @@ struct batch {
       absences;  ///< ascending by series; those that became absent (all absent ones when `full`)
 };
 
-/// A source's health in words, for `binnacle status`, sent when it changes.
+/// The health of a source in words, for `binnacle status`. Sent when it changes.
 struct source_status {
   std::string source;
   bool ok = true;
@@ -90,7 +91,7 @@ struct refused {
   std::string reason;
   std::uint32_t retry_after_ms = 0;
 };
-/// Series a policy watches and how often they are wanted; replaces the previous interest.
+/// The families that policies watch, and how often they are wanted. Replaces the previous interest.
 struct interest {
   struct wish {
     std::string family;
@@ -100,15 +101,16 @@ struct interest {
   std::vector<wish> wishes;
   friend bool operator==(const interest&, const interest&) = default;
 };
-/// Says the session ends and why; the sender closes after it.
+/// Says that the session ends, and why. The sender closes the connection after it.
 struct goodbye {
   std::string reason;
 };
 
-/// What the two clocks show (CLOCK_BOOTTIME): the aggregator asks with its own, the agent answers with both.
+/// What the two clocks show (CLOCK_BOOTTIME). The aggregator asks with its own time; the agent answers with
+/// both times.
 struct clock_reading {
   std::int64_t aggregator_us = 0;
-  std::int64_t agent_us = 0;  ///< when the question came; 0 in it
+  std::int64_t agent_us = 0;  ///< when the question arrived; 0 in the question
 };
 
 using message = std::variant<hello, welcome, refused, catalog, batch, std::vector<source_status>, interest,

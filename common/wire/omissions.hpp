@@ -7,12 +7,12 @@
 
 namespace binnacle::wire {
 
-/// Items of messages that a reader left out, because it does not understand them or because they break a
-/// bound. Such an item costs itself, never the message that it came with nor the session.
+/// Items that a reader left out of messages, because it does not understand them or because they break a
+/// bound. Only the item is lost; the rest of its message counts, and the session goes on.
 struct omissions {
   std::uint64_t items = 0;
-  fault last;               ///< what was wrong with the last one, for people
-  std::uint64_t taken = 0;  ///< of the items, by take_new()
+  fault last;               ///< the fault of the last one, for people
+  std::uint64_t taken = 0;  ///< how many of the items take_new() has reported
 
   void add(fault why, std::uint64_t n = 1) {
     items += n;
@@ -21,7 +21,7 @@ struct omissions {
   void add(const omissions& others) {
     if (others.items > 0) add(others.last, others.items);
   }
-  /// How many items came since the last call, for a caller that counts them and reports the last.
+  /// How many items came since the last call.
   std::uint64_t take_new() { return items - std::exchange(taken, items); }
 };
 

@@ -4,7 +4,8 @@
 
 namespace binnacle::wire {
 
-/// Replicas of one aggregator: as many as its setting and the chart allow, and an agent has a link to each.
+/// How many replicas an aggregator may have. Its setting and the chart have the same limit; an agent has a
+/// link to each replica.
 inline constexpr std::size_t max_replicas = 64;
 
 }  // namespace binnacle::wire

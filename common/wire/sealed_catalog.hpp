@@ -4,8 +4,8 @@
 
 namespace binnacle::wire {
 
-/// A catalogue as it came, not decoded yet. To open one of the largest takes as long as some ten thousand
-/// batches, which is too long for a thread that other agents wait for.
+/// A catalogue as it arrived, not decoded yet. Decoding one of the largest takes as long as about ten
+/// thousand batches. That is too long for a thread on which other agents wait.
 class sealed_catalog {
  public:
   sealed_catalog() = default;
@@ -15,8 +15,8 @@ class sealed_catalog {
 
   struct opened {
     outcome<catalog> what;
-    omissions left_out;  ///< items of the catalogue
-    /// What the session is to adopt.
+    omissions left_out;  ///< items of the catalogue that were left out
+    /// For adopt() of the session.
     outcome<catalog_outline> outline() const;
   };
   /// Decodes and checks. Any thread. Errors: those of decode().

@@ -3,7 +3,7 @@
 namespace binnacle::wire {
 namespace {
 
-/// Messages that the next of their kind replaces.
+/// Kinds of messages that may be left out, because the next one of the same kind replaces it.
 bool is_dispensable(frame_kind kind) noexcept {
   return kind == frame_kind::status || kind == frame_kind::interest || kind == frame_kind::clock;
 }
@@ -24,8 +24,8 @@ outcome<std::optional<frame_view>> session::next_frame() {
     if (frame.has_error() || !frame->has_value()) return frame;
     ++counters_.frames_in;
     const frame_view& f = **frame;
-    // Hello, refused keep their form through all major versions, so that a refusal can be read; the hello
-    // says the version itself.
+    // The layout of `refused` and hello is the same in all major versions, so that a refusal can be read. A
+    // hello states its version itself.
     if (f.version != protocol_major && f.kind != frame_kind::refused)
       return fault{reason::wrong_version, "the peer speaks version " + std::to_string(f.version) +
                                               " of the protocol, we speak " + std::to_string(protocol_major)};

@@ -9,9 +9,9 @@
 #include <string>
 #include <utility>
 
-/// What both session machines share. A machine is pure: the shell gives it bytes and the time, calls next()
-/// until it says `nothing`, sends what output() holds, and comes back with more bytes or at next_deadline(),
-/// whichever is first.
+/// The common part of both session machines. A machine is pure. The shell gives it bytes and the time, calls
+/// next() until it says `nothing`, and sends what output holds. It comes back with more bytes or at
+/// next_deadline(), whichever is first.
 namespace binnacle::wire {
 
 /// Sums since the session began, for metrics.
@@ -22,7 +22,7 @@ struct session_counters {
   std::uint64_t frames_out = 0;
 };
 
-/// Overwrites a credential before its memory goes to somebody else.
+/// Overwrites a credential before its memory is freed for other uses.
 inline void forget(std::string& secret) {
   std::fill(secret.begin(), secret.end(), '\0');
   secret.clear();
@@ -30,31 +30,31 @@ inline void forget(std::string& secret) {
 
 class session {
  public:
-  /// Room to read into; then received(n) for the bytes that came.
+  /// Room to read into. Afterwards call received(n) with the number of bytes read.
   std::span<std::byte> prepare(std::size_t wish = 2048) { return reader_.prepare(wish); }
   void received(std::size_t n) noexcept {
     reader_.commit(n);
     counters_.bytes_in += n;
   }
-  /// Both in one, copying.
+  /// prepare() and received() in one call, with a copy.
   void feed(std::span<const std::byte> data) {
     reader_.feed(data);
     counters_.bytes_in += data.size();
   }
 
-  /// What is to be sent, whole frames. take_output() swaps it into `into`, whose memory is reused for what
-  /// comes next.
+  /// Whole frames that wait to be sent. take_output() swaps them into `into`, and the memory of `into` is
+  /// reused for the next ones.
   std::size_t output_size() const noexcept { return out_.size(); }
   void take_output(bytes& into) {
     into.clear();
     std::swap(into, out_);
   }
 
-  /// Why the session has ended; nothing while it runs. After the end: send what is left of the output, then
-  /// close.
+  /// Why the session has ended; nothing while it runs. After the end the shell sends the rest of the output
+  /// and closes the connection.
   const std::optional<fault>& ended() const noexcept { return ended_; }
   const session_counters& counters() const noexcept { return counters_; }
-  /// What was left out of what the peer has sent in this session.
+  /// The items that were left out of the peer's messages in this session.
   const omissions& left_out() const noexcept { return left_out_; }
   /// How many items were left out since the last call.
   std::uint64_t take_left_out() { return left_out_.take_new(); }
@@ -63,12 +63,12 @@ class session {
   explicit session(std::size_t first_frame_limit) : reader_(first_frame_limit) {}
   ~session() = default;
 
-  /// The next frame of a kind that this version knows; the others are skipped and counted.
-  /// Errors: those of frame_reader::next(), wrong_version.
+  /// The next frame of a kind that this version knows; other frames are skipped and counted. Errors: those of
+  /// frame_reader::next(), wrong_version.
   outcome<std::optional<frame_view>> next_frame();
 
-  /// The message in `frame`. One that cannot be read and that we can do without is left out and counted:
-  /// nothing then. Errors: those of decode().
+  /// Decodes the message in `frame`. If it cannot be read and the session can do without it, it is left out
+  /// and counted, and the result is nothing. Errors: those of decode().
   outcome<std::optional<message>> read(const frame_view& frame);
 
   template <class Message>

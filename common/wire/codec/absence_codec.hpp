@@ -6,7 +6,8 @@
 
 namespace binnacle::wire::detail {
 
-/// `other` for what only the aggregator says (stale, disconnected) and for reasons of a newer minor version.
+/// `other` for reasons that only the aggregator uses (stale, disconnected) and for reasons of a newer minor
+/// version.
 schema::Absence to_schema(absence reason) noexcept;
 absence from_schema(schema::Absence reason) noexcept;
 

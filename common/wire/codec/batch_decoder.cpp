@@ -25,7 +25,7 @@ bool bit(capnp::Data::Reader map, std::size_t i) noexcept {
   return i / 8 < map.size() && (map[i / 8] >> (i % 8) & 1) != 0;
 }
 
-/// Calls `each` with the index of every set bit, ascending.
+/// Calls `each` with the index of every set bit, in ascending order.
 template <class Each>
 void for_each_bit(capnp::Data::Reader map, Each&& each) {
   for (std::size_t at = 0; at < map.size(); ++at)
@@ -56,7 +56,7 @@ outcome<void> read_header(reader in, const delta_memory& memory, bool any, batch
   return {};
 }
 
-/// The bad items of one column: counted while it is read, said once.
+/// Collects the bad items of one column: counts them, and reports them once, with the fault of the first one.
 class bad_items {
  public:
   template <class Why>
@@ -97,7 +97,7 @@ void read_reads(reader in, const delta_memory& memory, batch& b, omissions& left
   bad.tell(left_out);
 }
 
-/// What does not fit here ends the session: later differences would count from the wrong mantissas.
+/// A fault in this column ends the session: later differences would be added to wrong mantissas.
 outcome<void> read_values(reader in, capnp::Data::Reader map, delta_memory& memory, batch& b,
                           bad_items& bad) {
   const auto deltas = in.getDeltas();
@@ -155,7 +155,7 @@ void read_absences(reader in, capnp::Data::Reader map, const delta_memory& memor
     } else if (all_changed || bit(map, s)) {
       bad.add([&] { return misfit("series " + std::to_string(s) + " has a value and is absent"); });
     } else {
-      // A reason that is not there is one that we do not know.
+      // A missing reason counts as `other`, as an unknown one does.
       b.absences.push_back({s, i < reasons.size() ? detail::from_schema(reasons[i]) : absence::other});
     }
   }
@@ -163,8 +163,8 @@ void read_absences(reader in, capnp::Data::Reader map, const delta_memory& memor
     bad.add([] { return misfit("columns absentSeries and absentReasons differ in length"); });
 }
 
-/// Marks series absent of which a full batch says nothing that can be read. Their values of the batch before
-/// must not live on.
+/// A full batch must say something about every series. A series about which it says nothing readable becomes
+/// absent, so that its value of the previous batch is not kept.
 void fill_gaps(batch& b, std::size_t known) {
   std::vector<series_absence> all;
   all.reserve(known - b.values.size());
@@ -189,7 +189,7 @@ outcome<void> batch_decoder::decode(const frame_view& frame, scratch& space, bat
     if (auto done = read_header(in, memory_, any_, b); done.has_error()) return done;
     read_reads(in, memory_, b, left_out);
     const auto changed =
-        in.getChanged();  // once: following a pointer again counts against the traversal limit again
+        in.getChanged();  // once: each time a pointer is followed counts against the traversal limit
     bad_items bad;
     if (auto done = read_values(in, changed, memory_, b, bad); done.has_error()) return done;
     read_absences(in, changed, memory_, b, bad);

@@ -15,13 +15,13 @@ bool ascending(const std::vector<Item>& items) noexcept {
                             [](const Item& a, const Item& b) { return a.series >= b.series; }) == items.end();
 }
 
-/// How long the columns of a batch will be.
+/// The lengths of a batch's columns.
 struct layout {
   unsigned changed = 0, wide = 0, bitmap_bytes = 0, reads = 0, absent = 0;
   bool groups_in_order = true;
 
-  /// An upper bound, so that everything is in one segment: a segment table of one word and no allocation in
-  /// the builder.
+  /// An upper bound for the size of the message. With so many words everything fits one segment: the segment
+  /// table is one word, and the builder allocates nothing.
   std::size_t words() const noexcept {
     return 32 + changed / 2 + bitmap_bytes / 8 + wide + reads + reads / 4 + absent / 2;
   }
@@ -132,7 +132,7 @@ outcome<void> batch_encoder::append(bytes& out, batch& b) {
   b.sequence = memory_.sequence + 1;
   b.catalog_version = memory_.version;
   const layout l = measure(b, memory_);
-  if (words_.size() < l.words()) words_.assign(l.words(), 0);  // the builder wants zeros and leaves zeros
+  if (words_.size() < l.words()) words_.assign(l.words(), 0);  // the builder needs zeros, and leaves zeros
   try {
     capnp::MallocMessageBuilder message(
         kj::arrayPtr(reinterpret_cast<capnp::word*>(words_.data()), words_.size()));

@@ -5,12 +5,12 @@
 
 namespace binnacle::wire {
 
-/// Whether the other side takes a catalogue with this in it: names, texts, exponent and number of labels
-/// within limits.hpp. Errors: bad_catalogue, catalogue_too_large: what is wrong in one sentence.
+/// Whether the other side accepts a catalogue that holds this: names, texts, exponent and number of labels
+/// within limits.hpp. Errors: bad_catalogue, catalogue_too_large, with one sentence about the fault.
 outcome<void> check(const series_info& s);
 outcome<void> check(const group_info& g);
 
-/// bad_catalogue, with the sentence that says why.
+/// A fault with the reason bad_catalogue and this sentence.
 fault bad_catalogue(std::string sentence);
 
 }  // namespace binnacle::wire

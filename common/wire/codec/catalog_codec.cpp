@@ -39,7 +39,7 @@ outcome<void> check(const catalog& c) {
 namespace detail {
 namespace {
 
-/// Indices of texts in order of first use.
+/// Numbers texts in the order of their first use.
 class text_table {
  public:
   std::uint32_t index(std::string_view text) {
@@ -59,7 +59,7 @@ void copy(Builder to, std::string_view text) {
   std::memcpy(to.begin(), text.data(), text.size());
 }
 
-/// The same for families: a family is its name and its help.
+/// The key of the same table for families: a family is its name and its help.
 using family_key = std::pair<std::string_view, std::string_view>;
 
 }  // namespace
@@ -134,7 +134,7 @@ outcome<catalog> read(schema::Catalog::Reader from, omissions& left_out) {
     c.groups.back() = {"unknown", {}};
   }
 
-  // Every pointer is followed once: the reader's traversal limit is the size of the message.
+  // Follow every pointer only once, because the reader's traversal limit is the size of the message.
   std::vector<std::string_view> text_views;
   text_views.reserve(texts.size());
   for (const auto t : texts) text_views.push_back(view(t));
@@ -148,7 +148,8 @@ outcome<catalog> read(schema::Catalog::Reader from, omissions& left_out) {
     help = {};
   }
 
-  // A short message may point to one long text from everywhere, so what it becomes is counted too.
+  // All series of a short message may point to the same long text. So the total length of the texts after
+  // decoding is limited, too.
   std::size_t total = 0;
   const auto read_one = [&](schema::Series::Reader s, series_info& to) -> outcome<void> {
     if (s.getFamily() >= family_views.size())
@@ -185,7 +186,7 @@ outcome<catalog> read(schema::Catalog::Reader from, omissions& left_out) {
     if (total > max_catalogue_text) return too_large(total, "bytes of text", max_catalogue_text);
     if (fine.has_value()) continue;
     left_out.add(fine.error());
-    c.series.back() = {};  // its index stays, by which batches name the others
+    c.series.back() = {};  // the series keeps its index: batches name series by it
   }
   return c;
 }

@@ -8,12 +8,13 @@
 
 namespace binnacle::wire::detail {
 
-/// Writes a checked catalogue; each label text and family once.
+/// Writes a catalogue that was checked. Each label text and each family is written once.
 void fill(schema::Catalog::Builder to, const catalog& from);
 
-/// A series that breaks a bound, or points nowhere, is left out and counted: what stands at its index has no
-/// family, since batches name series by index. So is a group, with its series, and a help. Errors:
-/// catalogue_too_large (by what a message claims, before anything is reserved).
+/// A series that breaks a bound, or points nowhere, is left out and counted. Its place stays, with an empty
+/// family, because batches name series by index. A bad group is left out together with its series; a bad help
+/// is left out alone. Errors: catalogue_too_large, judged by the sizes that the message claims, before any
+/// memory is reserved.
 outcome<catalog> read(schema::Catalog::Reader from, omissions& left_out);
 
 }  // namespace binnacle::wire::detail

@@ -18,8 +18,8 @@ using detail::text;
 using detail::view;
 using detail::with_root;
 
-/// For people only: never worth refusing a message, so what is too long is cut, what is not UTF-8 is left
-/// out, and what a terminal would obey is a question mark.
+/// For texts that only people read. Such a text is never a reason to refuse a message: it is cut if it is too
+/// long, left out if it is not UTF-8, and each character that controls a terminal becomes a question mark.
 std::string for_people(std::string_view s) {
   const std::string_view cut = clip(s, max_text);
   return valid_utf8(cut) ? printable(cut) : std::string("(not UTF-8)");
@@ -195,7 +195,7 @@ outcome<void> append(bytes& out, const std::vector<source_status>& m) {
   });
 }
 
-// An agent of 1.2 or less ends its session over one wish that it does not understand.
+// A wish that is not a metric name is left out: an agent of 1.2 or less ends its session over it.
 outcome<void> append(bytes& out, const interest& m) {
   std::vector<const interest::wish*> sound;
   for (const interest::wish& w : m.wishes)

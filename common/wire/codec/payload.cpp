@@ -6,13 +6,13 @@
 namespace binnacle::wire::detail {
 namespace {
 
-// Below this zstd's own header eats what it saves, and batches are always below it.
+// Below this size zstd's own header costs as much as zstd saves. Batches are always smaller.
 constexpr std::size_t worth_compressing = 1'024;
 constexpr int zstd_level = 3;
 
-// What packing can make of a word at worst: tag, eight bytes, run length.
+// The most bytes that packing makes of a word: tag, eight bytes, run length.
 constexpr std::size_t worst_packed_word = 10;
-// PackedOutputStream writes through a copy when less than this is left.
+// If less room than this is left, PackedOutputStream makes an extra copy.
 constexpr std::size_t packing_slack = 32;
 
 void append_packed(bytes& out, kj::ArrayPtr<const kj::ArrayPtr<const capnp::word>> segments,

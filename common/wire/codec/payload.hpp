@@ -13,22 +13,24 @@
 #include <cstring>
 #include <string>
 
-/// Cap'n Proto in and out of frames. Private to this room, which alone includes capnp.
+/// Puts Cap'n Proto messages into frames and takes them out. Private to this room, the only one beside
+/// aggregator/snapshot that includes capnp.
 namespace binnacle::wire::detail {
 
 /// The payload without its zstd layer. Errors: oversized (also when the content size is not stated),
 /// bad_message.
 outcome<std::span<const std::byte>> inflate(const frame_view& frame, scratch& space);
 
-/// Compresses `out` behind `at` + header in place if that makes it at least an eighth smaller; says whether
-/// it did.
+/// Compresses what `out` holds behind `at` + header, in place, if that makes it smaller by an eighth or more.
+/// Returns whether it did.
 bool deflate(bytes& out, std::size_t at);
 
-/// Appends the built message as a frame. A large message goes unpacked through zstd when that helps, all
-/// others packed.
+/// Appends the built message as a frame. A large message goes unpacked through zstd if that makes it smaller;
+/// all others are packed.
 outcome<void> append(bytes& out, frame_kind kind, capnp::MessageBuilder& message);
 
-/// A reader may look at a column twice (a batch's bitmap, for its values and its absences), and no more.
+/// The traversal limit lets a reader go through a column twice, not more (a batch's bitmap is read for its
+/// values and for its absences).
 inline capnp::ReaderOptions bounds(std::size_t words) {
   return {.traversalLimitInWords = 2 * words, .nestingLimit = 8};
 }
@@ -37,14 +39,15 @@ inline fault malformed(const kj::Exception& e) {
   return {reason::bad_message, "not a well-formed message: " + std::string(e.getDescription().cStr())};
 }
 
-/// Word-aligned room in `space`.
+/// Memory in `space` that is aligned to words.
 inline kj::ArrayPtr<capnp::word> aligned(scratch& space, std::size_t words) {
   if (space.words.size() < words) space.words.resize(words);
   return {reinterpret_cast<capnp::word*>(space.words.data()), words};
 }
 
-/// Opens the frame's payload and returns what `use` makes of its root struct. Readers stay inside `use`.
-/// What Cap'n Proto throws (a pointer out of bounds, too deep, too long to walk) becomes bad_message.
+/// Opens the frame's payload, calls `use` with its root struct, and returns the result. Readers must not
+/// outlive the call. An exception of Cap'n Proto (a pointer out of bounds, too deep, too long to walk)
+/// becomes bad_message.
 template <class Root, class Use>
 outcome<void> with_root(const frame_view& frame, scratch& space, Use&& use) {
   const auto plain = inflate(frame, space);

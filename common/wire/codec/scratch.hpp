@@ -6,12 +6,12 @@
 
 namespace binnacle::wire {
 
-/// Memory that a decoder unpacks into and keeps from message to message. One per session, or one per loop.
+/// Memory into which a decoder unpacks. It is kept from message to message. One per session, or one per loop.
 struct scratch {
   std::vector<std::uint64_t> words;
   std::vector<std::byte> inflated;
 
-  /// Gives back what a large message took: thousands of sessions keep theirs.
+  /// Frees the memory that a large message needed, because thousands of sessions each keep a scratch.
   void rest() {
     if (words.capacity() * sizeof(std::uint64_t) > resting_bytes) std::vector<std::uint64_t>().swap(words);
     if (inflated.capacity() > resting_bytes) std::vector<std::byte>().swap(inflated);

@@ -5,12 +5,12 @@
 
 namespace binnacle::wire::detail {
 
-/// In the deltas column: the mantissa itself is in `wide`. It is also the zigzag form of -2^31, which
-/// therefore never travels.
+/// In the deltas column it means: the mantissa itself is in `wide`. It is also the zigzag form of -2^31. So
+/// that difference is never sent as a delta.
 inline constexpr std::uint32_t wide_escape = 0xffff'ffff;
 
-/// The zigzag form (0, -1, 1, -2 → 0, 1, 2, 3) of `value - base`, or wide_escape when that needs more than 32
-/// bits. Differences wrap as two's complement does, so any two mantissas have one.
+/// The zigzag form (0, -1, 1, -2 → 0, 1, 2, 3) of `value - base`, or wide_escape if that needs more than 32
+/// bits. The difference wraps in two's complement, so every two mantissas have one.
 inline std::uint32_t zigzag(std::int64_t value, std::int64_t base) noexcept {
   const auto d =
       static_cast<std::int64_t>(static_cast<std::uint64_t>(value) - static_cast<std::uint64_t>(base));
@@ -19,7 +19,7 @@ inline std::uint32_t zigzag(std::int64_t value, std::int64_t base) noexcept {
   return (static_cast<std::uint32_t>(d) << 1) ^ static_cast<std::uint32_t>(d >> 63);
 }
 
-/// The value that zigzag() took, given the same base.
+/// The inverse of zigzag(), given the same base.
 inline std::int64_t unzigzag(std::uint32_t z, std::int64_t base) noexcept {
   const auto d =
       static_cast<std::uint64_t>(static_cast<std::int64_t>(z >> 1) ^ -static_cast<std::int64_t>(z & 1));
