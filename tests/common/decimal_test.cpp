@@ -18,7 +18,7 @@ namespace {
 constexpr auto most = std::numeric_limits<std::int64_t>::max();
 constexpr auto least = std::numeric_limits<std::int64_t>::min();
 
-/// The exact value, by arithmetic without bounds.
+/// The exact value, in arithmetic of unlimited size.
 boost::multiprecision::cpp_rational exact(decimal d) {
   boost::multiprecision::cpp_rational v = d.mantissa;
   const boost::multiprecision::cpp_rational ten = 10;
@@ -131,7 +131,7 @@ TEST_SUITE("common/decimal") {
         {9007199254740993.0, 0, 9007199254740992},
         {0.1, -9, 100'000'000},
         {-9223372036854775808.0, 0, least},
-        {0.15, -1, 1},  // 0.15 is a little below fifteen hundredths
+        {0.15, -1, 1},  // as a double, 0.15 is a little below fifteen hundredths
         {0.35, -1, 3},
         {0.45, -1, 5},
     };

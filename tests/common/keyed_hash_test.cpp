@@ -17,7 +17,7 @@ using namespace binnacle;
 
 namespace {
 
-/// OpenSSL's SipHash, with as many rounds.
+/// OpenSSL's SipHash with the same number of rounds.
 std::uint64_t openssl_siphash13(const hash_key& key, const std::string& text) {
   const std::unique_ptr<EVP_MAC, decltype(&EVP_MAC_free)> mac(EVP_MAC_fetch(nullptr, "SIPHASH", nullptr),
                                                               &EVP_MAC_free);
@@ -59,7 +59,7 @@ TEST_SUITE("common/keyed_hash") {
       keyed.insert(keyed_hash{}(name));
     }
     CHECK(std::set<std::string>(names.begin(), names.end()).size() == names.size());
-    CHECK(plain.size() == 1);  // the attack works where it is let
+    CHECK(plain.size() == 1);  // the attack works on a table with std::hash
     CHECK(keyed.size() == names.size());
   }
 }

@@ -8,19 +8,20 @@
 
 namespace binnacle::test {
 
-/// Texts of 16 bytes that all have one std::hash. libstdc++'s is MurmurHash64A with a constant seed, whose
-/// every step can be undone: the second half of a text brings the state to where the first half of another
-/// did. Source: libstdc++-v3/libsupc++/hash_bytes.cc. The first half is what `first(i)` makes of a number; a
+/// Texts of 16 bytes that all have the same std::hash. In libstdc++ this is MurmurHash64A with a constant
+/// seed, and every step of it can be undone. So the second half of each text is chosen such that it brings
+/// the state to 0. Source: libstdc++-v3/libsupc++/hash_bytes.cc. `first(i)` makes the first half from a
+/// number; a text is used if `fits(text)`.
 /// text is taken if `fits(text)`.
 template <class First, class Fits>
 std::vector<std::string> colliding_names(std::size_t many, First first, Fits fits) {
   constexpr std::uint64_t mul = 0xc6a4a7935bd1e995u, seed = 0xc70f6907u;
   constexpr std::uint64_t inverse = [] {
-    std::uint64_t x = mul;  // Newton: each step doubles the bits that are right
+    std::uint64_t x = mul;  // Newton's method: each step doubles the number of correct bits
     for (int i = 0; i < 6; ++i) x *= 2 - mul * x;
     return x;
   }();
-  const auto shift_mix = [](std::uint64_t v) { return v ^ v >> 47; };  // its own inverse
+  const auto shift_mix = [](std::uint64_t v) { return v ^ v >> 47; };  // the inverse of itself
   std::vector<std::string> out;
   for (std::uint64_t i = 0; out.size() < many; ++i) {
     std::uint64_t halves[2] = {first(i), 0};
@@ -32,7 +33,7 @@ std::vector<std::string> colliding_names(std::size_t many, First first, Fits fit
   return out;
 }
 
-/// Any bytes.
+/// Colliding texts of any bytes.
 inline std::vector<std::string> colliding_names(std::size_t many) {
   return colliding_names(
       many, [](std::uint64_t i) { return i; }, [](std::string_view) { return true; });

@@ -4,8 +4,8 @@
 
 namespace binnacle::support {
 
-/// tests/data of the source tree, absolute. Only data.cpp is compiled with the path, so that the compiler
-/// cache serves two checkouts.
+/// The absolute path of tests/data in the source tree. Only data.cpp is compiled with this path, so that two
+/// checkouts can share the compiler cache.
 std::string data_folder();
 
 }  // namespace binnacle::support

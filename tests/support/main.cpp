@@ -5,7 +5,7 @@
 
 namespace {
 
-/// How many cases the command line's filters chose.
+/// Counts the test cases that the filters of the command line chose.
 class chosen final : public doctest::IReporter {
  public:
   static inline unsigned cases = 0;
@@ -28,8 +28,8 @@ REGISTER_LISTENER("chosen", 1, chosen);
 
 }  // namespace
 
-/// doctest's main, but filters that choose no case are a failure: several tests of meson.build are one
-/// program with a filter each, and a filter with a mistake would pass without asking anything.
+/// doctest's main, but it fails if the filters choose no case. Several tests of meson.build run one program
+/// with different filters; a wrong filter would pass without testing anything.
 int main(int argc, char** argv) {
   doctest::Context context(argc, argv);
   const int outcome = context.run();

@@ -6,8 +6,9 @@
 
 namespace binnacle::support {
 
-/// While it lives, this thread may open only what the modes of files allow its user, also as root, so that
-/// "permission denied" can be tested on any machine. (Root still reads its own 0400 files: use mode 0.)
+/// While this object exists, its thread may open only files whose modes allow that to its user, even if the
+/// user is root. So "permission denied" can be tested on any machine. (Root may still read its own files of
+/// mode 0400: use mode 0.)
 class no_file_capabilities {
  public:
   no_file_capabilities() : before_(agent::effective_capabilities()) {

@@ -6,7 +6,7 @@
 
 namespace binnacle::support {
 
-/// The same network for the same number, another one for another.
+/// A made-up network: equal numbers give equal networks, different numbers different ones.
 inline network numbered(std::uint8_t n) {
   network out;
   out.bytes[15] = n;

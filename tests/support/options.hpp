@@ -8,10 +8,10 @@
 
 namespace binnacle::support {
 
-/// Reads a test program's command line, as the daemons read theirs. What it gives: nothing when the program
-/// is to go on, else the status to end with: 0 after --help, 2 after one sentence on standard error about
-/// what is wrong. `required` names the keys of text settings that must not stay empty. Blocks: reads the file
-/// of --config. Throws nothing.
+/// Reads a test program's command line as the daemons read theirs. Returns nothing if the program is to go
+/// on, and otherwise its exit status: 0 after --help; 2 after an error, of which one sentence goes to
+/// standard error. `required` names the keys of text settings that must not stay empty. Blocks: reads the
+/// file of --config. Throws nothing.
 std::optional<int> read_options(config_spec& spec, const std::string& program, int argc,
                                 const char* const* argv,
                                 const std::vector<std::pair<std::string, const std::string*>>& required = {});

@@ -17,10 +17,11 @@
 
 namespace binnacle::support {
 
-/// A started program whose output (both streams) is collected; killed at the end.
+/// A program that was started and whose output (both streams) is collected. It is killed when this object is
+/// destroyed.
 class program {
  public:
-  /// `as_user` other than 0 is the user it becomes first, without any capability.
+  /// `as_user`, unless it is 0, is the user as which the program runs, without any capability.
   program(const std::string& path, std::vector<std::string> flags, bool close_stdin = false,
           uid_t as_user = 0) {
     std::array<int, 2> ends{};
@@ -52,7 +53,7 @@ class program {
   program(const program&) = delete;
   program& operator=(const program&) = delete;
 
-  /// Reads on until the output holds `text`; false when the program ended or `patience` passed.
+  /// Reads on until the output holds `text`; false if the program ended or `patience` passed before.
   bool until(const std::string& text, std::chrono::seconds patience = std::chrono::seconds(10)) {
     const auto limit = std::chrono::steady_clock::now() + patience;
     while (said.find(text) == said.npos && std::chrono::steady_clock::now() < limit) {
@@ -64,9 +65,9 @@ class program {
     }
     return said.find(text) != said.npos;
   }
-  /// Waits for its end and gives the exit status, −1 when a signal ended it.
+  /// Waits for the program's end and returns the exit status, −1 if a signal ended it.
   int status(std::chrono::seconds patience = std::chrono::seconds(10)) {
-    until(std::string(1, '\0'), patience);  // to the end of the output
+    until(std::string(1, '\0'), patience);  // reads to the end of the output
     int status = 0;
     ::waitpid(pid_, &status, 0);
     pid_ = -1;
@@ -75,7 +76,7 @@ class program {
   void signal(int number) { ::kill(pid_, number); }
   pid_t pid() const noexcept { return pid_; }
 
-  /// The value of a line of /proc/PID/status ("CapEff").
+  /// The value of a line in /proc/PID/status ("CapEff").
   std::string of_status(const std::string& key) const {
     std::ifstream text("/proc/" + std::to_string(pid_) + "/status");
     for (std::string line; std::getline(text, line);) {

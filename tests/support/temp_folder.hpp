@@ -8,14 +8,15 @@
 
 namespace binnacle::support {
 
-/// Writes a file in place (the same inode, as the kernel's files).
+/// Writes a file in place: it keeps its inode, as the kernel's files do.
 inline void write_file(const std::string& path, std::string_view text) {
   std::ofstream out(path, std::ios::binary | std::ios::trunc);
   out << text;
   if (!out.flush()) throw std::runtime_error("cannot write " + path);
 }
 
-/// A folder below the system's temporary one, removed with everything in it at the end.
+/// A folder below the system's temporary folder. It is removed with everything in it when this object is
+/// destroyed.
 class temp_folder {
  public:
   temp_folder() {
@@ -33,7 +34,7 @@ class temp_folder {
   const std::string& path() const noexcept { return path_; }
   std::string operator/(std::string_view name) const { return path_ + "/" + std::string(name); }
 
-  /// As write_file, making folders as needed.
+  /// Like write_file(), and makes folders as needed.
   void write(std::string_view name, std::string_view text) const {
     const std::filesystem::path file = *this / name;
     std::filesystem::create_directories(file.parent_path());

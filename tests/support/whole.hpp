@@ -6,7 +6,7 @@
 
 namespace binnacle::support {
 
-/// An answer that is made in slices, in one go.
+/// Makes an answer of slices in one go.
 inline http::response whole(http::slices& work) {
   while (work.step()) {
   }

@@ -41,7 +41,7 @@ TEST_SUITE("common/async/beside") {
           thread.run(std::move(first), std::move(after_first));
           thread.run([] {}, std::move(after_second));
           co_await async::sleep_for(
-              std::chrono::nanoseconds(0));  // a turn of the loop, though the work waits
+              std::chrono::nanoseconds(0));  // lets the loop take a turn while the work waits
           CHECK(log.empty());
           the_loop_went_on.set_value();
           const bool done = co_await all.wait();
@@ -58,7 +58,7 @@ TEST_SUITE("common/async/beside") {
           auto held = std::make_shared<int>(0);
           bool finished = false;
           {
-            std::promise<void> begun, may_end;  // the thread may still be inside one when it has been kept
+            std::promise<void> begun, may_end;  // declared first: the thread may still use them at the end
             async::beside thread(loop);
             auto work = [&] {
               begun.set_value();
@@ -71,7 +71,8 @@ TEST_SUITE("common/async/beside") {
             may_end.set_value();
           }
           CHECK(finished);
-          // The next piece may have run, too, in the moment before the end: then the loop has its `then`.
+          // The next piece may have run just before the end, and its `then` waits on the loop: let the loop
+          // run it.
           co_await async::sleep_for(std::chrono::nanoseconds(0));
           CHECK(held.use_count() == 1);
         },

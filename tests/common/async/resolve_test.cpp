@@ -14,7 +14,7 @@ namespace resolve_test {
 
 namespace {
 
-/// Where look-ups of "….hangs.test" wait, as with a name server that does not answer.
+/// Holds look-ups of "….hangs.test", as a name server that does not answer would.
 class gate {
  public:
   void pass() {
@@ -29,7 +29,7 @@ class gate {
     const std::lock_guard lock(mutex_);
     open_ = false;
   }
-  /// Returns when nobody waits any more.
+  /// Lets the look-ups go on, and returns when none waits any more.
   void open() {
     std::unique_lock lock(mutex_);
     open_ = true;
@@ -49,13 +49,13 @@ class gate {
 };
 
 gate& name_server() {
-  static gate& it = *new gate;  // threads may wait there at the end
+  static gate& it = *new gate;  // never destroyed: threads may still wait at the program's end
   return it;
 }
 
 }  // namespace
 
-// In place of libc's, for this program.
+// Replaces libc's getaddrinfo in this program.
 extern "C" int getaddrinfo(const char* host, const char* service, const addrinfo* hints, addrinfo** out) {
   if (host != nullptr && std::string_view(host).ends_with(".hangs.test")) {
     name_server().pass();
@@ -93,11 +93,12 @@ TEST_SUITE("common/async/resolve") {
     });
   }
 
-  // The gate opens only after the loop has ended: what waits for the hanging look-up never comes this far.
+  // The gate opens only after the loop has ended. If something waited for the hanging look-up, the test would
+  // never get that far.
   TEST_CASE("a look-up that hangs is abandoned at its deadline, and holds up neither others nor the end") {
     name_server().close();
     support::run([](async::loop&) -> task<void> {
-      while (name_server().waiting() == 0) {  // its thread may be slower than the deadline
+      while (name_server().waiting() == 0) {  // the look-up's thread may start only after the deadline
         auto found = co_await async::resolve("one.hangs.test", 80, within(20ms));
         REQUIRE(found.has_error());
         CHECK(found.error().code == errc::timeout);

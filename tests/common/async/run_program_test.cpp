@@ -79,7 +79,7 @@ TEST_SUITE("common/async/run_program") {
 
   TEST_CASE("a program that does not exist, or is none") {
     CHECK(outcome_of({"/no/such/program"}).error().code == errc::not_found);
-    // A folder of PATH that this user may not look into makes it a question of permission.
+    // If PATH has a folder that this user may not look into, the error is permission and not not_found.
     const char* const path = std::getenv("PATH");
     const std::string before = path == nullptr ? "/usr/bin:/bin" : path;
     ::setenv("PATH", "/usr/bin:/bin", 1);

@@ -44,7 +44,7 @@ struct both_ends {
   std::unique_ptr<tls::context> server_tls, client_tls;
 };
 
-/// Sends back what comes until the peer ends.
+/// Sends back what it receives until the peer ends the connection.
 task<void> echo_once(async::listener& door, std::shared_ptr<SSL_CTX> tls, bool& saw_end) {
   auto socket = co_await door.accept();
   async::stream peer(std::move(*socket), tls, tls::role::server);
@@ -76,7 +76,7 @@ task<void> send_all(async::stream& to, std::string text) {
   CHECK(sent.has_value());
 }
 
-/// Refuses a client whose certificate its TLS does not take.
+/// Accepts one client whose certificate its TLS context refuses.
 task<void> refuse_once(async::listener& door, std::shared_ptr<SSL_CTX> tls) {
   auto socket = co_await door.accept();
   async::stream peer(std::move(*socket), tls, tls::role::server);
@@ -84,7 +84,7 @@ task<void> refuse_once(async::listener& door, std::shared_ptr<SSL_CTX> tls) {
   CHECK(shaken.has_error());
 }
 
-/// Keeps the socket full until the peer goes.
+/// Keeps the socket full until the peer is gone.
 task<void> pour(async::listener& door) {
   auto socket = co_await door.accept();
   async::stream peer(std::move(*socket), nullptr, tls::role::server);
@@ -103,7 +103,7 @@ TEST_SUITE("common/async/stream") {
       std::string room(64u << 10, '\0');
       const auto until = within(50ms);
       result<std::size_t> got = std::size_t{1};
-      while (got && *got > 0) got = co_await peer->read_some(room, until);  // for ever, if it never looks
+      while (got && *got > 0) got = co_await peer->read_some(room, until);  // must end at the deadline
       REQUIRE(got.has_error());
       CHECK(got.error().code == errc::timeout);
       peer->close();
@@ -125,8 +125,8 @@ TEST_SUITE("common/async/stream") {
         REQUIRE_MESSAGE(peer.has_value(), peer.error().message);
         std::string text(3'000'000, '\0');
         for (std::size_t i = 0; i < text.size(); ++i) text[i] = static_cast<char>(i * 31 + i / 977);
-        // More than the socket buffers hold: it would stop for ever if reading and writing could not take
-        // turns.
+        // This is more than the socket buffers hold. Both sides would wait for ever if a stream could not
+        // read and write in turns.
         group.spawn("writer", send_all(*peer, text));
         std::string back(text.size(), '\0');
         co_await read_exactly(*peer, back);
@@ -159,7 +159,7 @@ TEST_SUITE("common/async/stream") {
       REQUIRE_MESSAGE(peer.has_value(), peer.error().message);  // TLS 1.3: the refusal comes later
       CHECK(co_await group.wait(within(15s)));                  // and the peer has gone
       result<void> sent;
-      // The first write may still be taken by the kernel.
+      // The kernel may still take the first write.
       for (int i = 0; i < 10 && sent; ++i) sent = co_await peer->write("GET", within(15s));
       REQUIRE(sent.has_error());
       CHECK(sent.error().code == errc::permission);

@@ -114,7 +114,7 @@ TEST_SUITE("common/async") {
       async::periodic_timer timer(loop, 20ms);
       const auto start = std::chrono::steady_clock::now();
       CHECK(co_await timer.next() == 0);
-      std::this_thread::sleep_for(75ms);  // a loop held up, as a slow source would
+      std::this_thread::sleep_for(75ms);  // a loop that is held up, as by a slow source
       const auto missed = co_await timer.next();
       CHECK(missed >= 2);
       CHECK(std::chrono::steady_clock::now() - start >= 20ms * (2 + missed));
@@ -232,7 +232,7 @@ TEST_SUITE("common/async") {
   }
 
   TEST_CASE("SIGTERM, SIGINT and SIGHUP are awaited instead of ending the process") {
-    std::signal(SIGHUP, SIG_DFL);  // also when this runs under nohup
+    std::signal(SIGHUP, SIG_DFL);  // needed if the test runs under nohup
     for (const int number : {SIGTERM, SIGINT, SIGHUP}) {
       support::run([number](async::loop& loop) -> task<void> {
         auto raise_later = [number] { std::raise(number); };

@@ -85,7 +85,7 @@ TEST_SUITE("common/async/turnstile") {
       co_await group.wait();
       CHECK(log == "abd");
       const network anywhere;
-      co_await turns.pass(anywhere);  // still open to newcomers
+      co_await turns.pass(anywhere);  // newcomers still get through
     });
   }
 }

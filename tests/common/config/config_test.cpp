@@ -17,7 +17,7 @@ using binnacle::errc;
 
 namespace {
 
-/// The settings of a daemon that does not exist, TAS's spellings included.
+/// The settings of an invented daemon, with TAS's spellings.
 struct fixture {
   std::string address = "0.0.0.0";
   std::int64_t port = 9001;
@@ -294,7 +294,7 @@ TEST_SUITE("common/config/file") {
   TEST_CASE("a bad file gets file, line, fault and remedy, and nothing is applied") {
     struct row {
       std::string text;
-      std::string message;  // behind the file's name
+      std::string message;  // the message after the file's name
     };
     const row rows[] = {
         {"address: x\nperod: 1s\n", " line 2: unknown key \"perod\": did you mean \"period\"?"},
@@ -357,7 +357,8 @@ TEST_SUITE("common/config/file") {
     CHECK(folder.message == "cannot read configuration file /tmp: Is a directory");
   }
 
-  // binnacle-ipmi's printed file was refused for the second line of its summary.
+  // Once binnacle-ipmi printed a file that it refused itself: the second line of its summary was not a
+  // comment.
   TEST_CASE("in the printed file a summary of several lines is a comment of several lines") {
     std::string name = "x";
     binnacle::config_spec spec("p", "First: line.\nSecond: line.", "");

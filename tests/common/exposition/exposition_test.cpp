@@ -38,7 +38,7 @@ binnacle::error refusal(std::string_view text, const exposition::limits& bounds 
   return done.has_error() ? done.error() : binnacle::error{binnacle::errc::internal, "accepted"};
 }
 
-/// Numbers as in Germany for everything that asks a locale: "1.234,5".
+/// Sets a locale that writes numbers as in Germany: "1.234,5".
 class german_numbers {
  public:
   german_numbers()
@@ -159,7 +159,7 @@ TEST_SUITE("common/exposition/parse") {
     CHECK(all[5].type == kind::counter);
     CHECK(all[6].type == kind::counter);
     CHECK(all[7].type == kind::gauge);
-    CHECK(all[7].help.empty());  // of another family
+    CHECK(all[7].help.empty());  // the help is for another family
   }
 
   TEST_CASE("OpenMetrics: counters lose _total in TYPE, exemplars are skipped, timestamps are seconds") {

@@ -1,4 +1,4 @@
-// The client against servers on loopback that say prepared bytes.
+// The client against servers on loopback that send prepared bytes.
 #include "common/grpc/client.hpp"
 
 #include "common/async/listener.hpp"
@@ -23,8 +23,8 @@ using async::task;
 using async::within;
 using support::run;
 
-/// A server that says one prepared text after another on each connection, each when bytes have come; then it
-/// closes the connection, if it is to.
+/// A server that sends prepared texts on each connection, one each time bytes have come. After the last text
+/// it closes the connection, if the test wants that.
 struct scripted {
   struct visit {
     std::vector<std::string> texts;
@@ -54,7 +54,7 @@ struct scripted {
       if (v.closes) peer.close();
     }
   }
-  /// Reads until the question that every call of these tests asks.
+  /// Reads until the question that all calls of these tests ask has arrived.
   task<bool> heard_question(async::stream& peer) {
     std::string all;
     std::vector<char> room(4096);

@@ -1,4 +1,4 @@
-// Dialogues with a server: recorded ones of real servers, and hand-made ones of servers that lie.
+// Dialogues with a server: recorded from real servers, or written by hand for servers that break the rules.
 #include "common/grpc/connection.hpp"
 
 #include "tests/common/grpc/frames.hpp"
@@ -24,7 +24,7 @@ grpc::connection::settings to_server() {
 
 grpc::call question(std::string text = "question") { return {"/a.B/C", std::move(text), 500ms}; }
 
-/// A connection with a call under way.
+/// A connection with a call that is under way.
 struct dialogue {
   explicit dialogue(grpc::connection::settings s = to_server()) : it(std::move(s)) {
     it.begin(question());
@@ -58,8 +58,8 @@ grpc::answer answer_of(std::string_view bytes) {
   return *got;
 }
 
-/// What grpcio 1.51 sent to one call: settings, window, acknowledgement, window, ping, headers, data,
-/// trailers.
+/// The bytes that grpcio 1.51 sent during one call: settings, window, acknowledgement, window, ping, headers,
+/// data, trailers.
 const std::string grpcio = bytes_of(
     "0000180400000000000004003fffff0005003fffff000600002000fe0300000001000004080000000000003f0000000000040100"
     "00"
@@ -71,7 +71,7 @@ const std::string grpcio = bytes_of(
     "04"
     "465036341a0202012a123a100000000000005e40000000000080614000000f010500000001400b677270632d737461747573"
     "0130");
-/// And to one for a model that it does not have: headers alone.
+/// Its bytes for a call about a model that it does not have: headers alone.
 const std::string grpcio_refusal = bytes_of(
     "0000180400000000000004003fffff0005003fffff000600002000fe0300000001000004080000000000003f0000000000040100"
     "00"
@@ -132,7 +132,7 @@ TEST_SUITE("common/grpc/connection") {
       const auto got = d.it.take();
       REQUIRE(got.has_error());
       CHECK(got.error().code == errc::disconnected);
-      // Up to its headers nothing tells that the server took the call.
+      // Before the answer's headers nothing shows that the server took the call.
       CHECK(d.it.unseen() == (size + 3 <= grpcio.find("content-type")));
     }
   }
@@ -145,7 +145,7 @@ TEST_SUITE("common/grpc/connection") {
       d.it.begin(question());
       CHECK_FALSE(d.it.usable());
       CHECK(d.it.outbox().ends_with(frame(data, end_stream, stream, message("question"))));
-      // Meanwhile it may have sent anything that keeps connections open.
+      // The server may have sent other frames meanwhile, for example a ping that keeps the connection open.
       const auto got =
           d.ends_with(frame(ping, none, 0, "12345678") + says("again " + std::to_string(stream), stream));
       CHECK(got->message == "again " + std::to_string(stream));
@@ -282,10 +282,10 @@ TEST_SUITE("common/grpc/connection") {
     const std::string long_value(5000, 'x');
     fields many = good_head;
     for (int i = 0; i < 4; ++i) many.emplace_back("x-" + std::to_string(i), long_value);
-    // An HPACK bomb: an entry of the table costs a byte each time.
+    // An HPACK bomb: each use of a table entry costs one byte on the wire, but 3000 bytes here.
     std::string bomb = block(good_head) + '\x40' + literal("x") + literal(std::string(3000, 'x'));
     bomb.append(1000, '\xbe');
-    // As many small ones, in frames of their own.
+    // The same amount in many small headers, each in a frame of its own.
     std::string split = frame(headers, none, 1, block(good_head));
     for (int i = 0; i < 600; ++i) split += frame(continuation, none, 1, block({{"x", "y"}}));
     for (const std::string& bad :
@@ -295,7 +295,7 @@ TEST_SUITE("common/grpc/connection") {
       REQUIRE(got.has_error());
       CHECK_FALSE(d.it.usable());
     }
-    // Trailers count with the headers.
+    // The bound holds for headers and trailers together.
     const fields large{{"a", std::string(9000, 'x')}};
     fields first = good_head;
     first.insert(first.end(), large.begin(), large.end());
@@ -312,10 +312,10 @@ TEST_SUITE("common/grpc/connection") {
           errc::overloaded);
     dialogue exact(small);
     CHECK(exact.ends_with(greeting() + says(std::string(1000, 'w')))->message.size() == 1000);
-    // Announced small, sent large.
+    // The announced length is small, but more is sent.
     const std::string lie = message("x") + std::string(1005, 'x');
     CHECK(refusal_of(greeting() + head() + frame(data, none, 1, lie), small).code == errc::overloaded);
-    // A page that is no gRPC is not kept, and has the bound of all bytes.
+    // A page that is not gRPC is not kept. Only the bound of all bytes ends it.
     const fields page{{":status", "500"}, {"content-type", "text/html"}};
     dialogue d;
     d.hears(greeting() + head(1, page));
@@ -325,14 +325,14 @@ TEST_SUITE("common/grpc/connection") {
   }
 
   TEST_CASE("a server that takes no bytes may answer nevertheless, and its connection is not used again") {
-    // Settings: an initial window of 0.
+    // The server's settings: an initial window of 0.
     grpc::connection slow(to_server());
     slow.begin(question());
     slow.feed(frame(settings, none, 0, big_endian(4, 2) + big_endian(0)));
     slow.feed(frame(settings, ack, 0) + says("first"));
     REQUIRE(slow.done());
     CHECK(slow.take()->message == "first");
-    // The second question finds the window closed, and goes on when it opens.
+    // The second question finds the window closed. It is sent when the window opens.
     REQUIRE(slow.usable());
     slow.outbox().clear();
     slow.begin(question());

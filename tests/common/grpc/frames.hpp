@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-/// HTTP/2 as a server writes it, made by hand: for what no server of good will says.
+/// HTTP/2 as a server writes it, made by hand, so that tests can send what no honest server sends.
 namespace binnacle::grpc::test {
 
 inline std::string bytes_of(std::string_view hex) {
@@ -45,7 +45,7 @@ inline std::string frame(std::uint8_t type, std::uint8_t flags, std::uint32_t st
 
 using fields = std::vector<std::pair<std::string, std::string>>;
 
-/// A literal of HPACK, without Huffman codes and not indexed; names and values below 127 bytes, or up to 16
+/// A literal of HPACK, neither Huffman-coded nor indexed. Names and values are below 127 bytes, or up to 16
 /// kB.
 inline std::string literal(std::string_view text) {
   std::string out;
@@ -66,7 +66,7 @@ inline std::string block(const fields& all) {
   return out;
 }
 
-/// A connection's beginning, as every server sends it.
+/// What every server sends at the beginning of a connection.
 inline std::string greeting() { return frame(settings, none, 0) + frame(settings, ack, 0); }
 
 inline std::string message(std::string_view text, char flag = 0) {
@@ -81,7 +81,7 @@ inline std::string head(std::uint32_t stream = 1, const fields& f = good_head) {
 inline std::string trailers(std::uint32_t stream = 1, const fields& f = {{"grpc-status", "0"}}) {
   return frame(headers, end_headers | end_stream, stream, block(f));
 }
-/// A whole answer.
+/// A complete answer.
 inline std::string says(std::string_view text, std::uint32_t stream = 1) {
   return head(stream) + frame(data, none, stream, message(text)) + trailers(stream);
 }

@@ -60,7 +60,7 @@ TEST_SUITE("common/http/answer") {
         got += piece;
       }
       CHECK(got == expected);
-      CHECK(short_ones <= 1);  // the last
+      CHECK(short_ones <= 1);  // only the last one may be short
       CHECK(s.next().empty());
     }
   }

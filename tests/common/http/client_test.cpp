@@ -21,7 +21,7 @@ using support::test_routes;
 
 http::server_address at(std::uint16_t port) { return {"127.0.0.1", port, "localhost"}; }
 
-/// A server that says one prepared text on each connection, after the first bytes of a request have come.
+/// A server that sends one prepared text on each connection, once the first bytes of a request have arrived.
 struct scripted {
   scripted(async::loop& on, std::vector<std::string> texts)
       : group(on, logger("test", log_level::off)),
@@ -35,7 +35,7 @@ struct scripted {
       if (socket.has_error()) co_return;
       open.push_back(std::make_unique<async::stream>(std::move(*socket), nullptr, tls::role::server));
       ++accepted;
-      if (text.empty()) {  // closes without a word
+      if (text.empty()) {  // closes without sending anything
         auto ready = co_await open.back()->wait_readable(within(5s));
         open.back()->close();
         continue;
@@ -59,7 +59,7 @@ http::server_options secured_by(support::authority& ca) {
   return out;
 }
 
-/// The certificate that a client of that name presents.
+/// A context with the certificate that a client of this name shows.
 std::shared_ptr<tls::context> identity(support::authority& ca, const char* name) {
   tls::options own;
   own.side = tls::role::client;

@@ -23,7 +23,8 @@ struct collected {
   };
 };
 
-/// Feeds `text` in steps as a connection does: what is not taken is shown again with more behind it.
+/// Feeds `text` in steps, as a connection does: bytes that are not taken are shown again, with more bytes
+/// behind them.
 std::size_t feed(http::request_parser& p, std::string_view text, std::size_t step,
                  const http::request_parser::sink& to, std::size_t body_limit = 1u << 20) {
   std::size_t used = 0;

@@ -10,7 +10,7 @@ using phase = http::response_parser::phase;
 struct reading {
   http::response_parser parser{1024};
   std::string body;
-  std::string left;  // not taken yet
+  std::string left;  // bytes that the parser has not taken yet
 
   void feed(std::string_view bytes) {
     const http::response_parser::sink to = [this](std::string_view piece) {

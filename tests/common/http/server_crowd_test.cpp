@@ -1,4 +1,4 @@
-// Who is served when more come than there are places for.
+// Who is served when more callers come than there are places.
 #include "common/http/server.hpp"
 #include "tests/common/http/server_routes.hpp"
 
@@ -23,7 +23,7 @@ http::server_options of_size(std::size_t most) {
   return o;
 }
 
-/// Silent connections, made one after the other.
+/// Connections that send nothing, made one after another.
 struct silent_crowd {
   silent_crowd(served& at, std::size_t many) {
     for (std::size_t i = 0; i < many; ++i) clients.push_back(plain_client(at));
@@ -32,7 +32,7 @@ struct silent_crowd {
   std::vector<https_client> clients;
 };
 
-/// Whether a newcomer is served in the end; `meanwhile` goes on between two attempts.
+/// Whether a newcomer is served at last. `meanwhile` is called between two attempts.
 template <class Work>
 bool is_served(served& s, Work meanwhile) {
   const auto until = std::chrono::steady_clock::now() + 10s;
@@ -40,7 +40,7 @@ bool is_served(served& s, Work meanwhile) {
     meanwhile();
     try {
       if (plain_client(s).get("/who").status == 200) return true;
-    } catch (const std::runtime_error&) {  // turned away
+    } catch (const std::runtime_error&) {  // the server closed it
     }
     std::this_thread::sleep_for(5ms);
   }
@@ -70,7 +70,7 @@ TEST_SUITE("common/http/server crowd") {
       CHECK(crowd.clients[i].ended_by_peer());
       CHECK(s.counters().evicted == i + 1);
     }
-    // Then of those who were served the one that has waited longest.
+    // Of the connections that were served, the one that has waited longest must go next.
     CHECK(newcomers.front().get("/who").status == 200);
     auto last = plain_client(s);
     CHECK(last.get("/who").status == 200);
@@ -91,7 +91,7 @@ TEST_SUITE("common/http/server crowd") {
 
   TEST_CASE("a request in progress is never cut: a newcomer for which none can go is closed and counted") {
     auto o = of_size(2);
-    o.first_byte_deadline = 1min;  // nobody stands still
+    o.first_byte_deadline = 1min;  // so that no connection counts as standing still
     served s(test_routes(), o);
     auto a = plain_client(s);
     auto b = plain_client(s);
@@ -115,7 +115,7 @@ TEST_SUITE("common/http/server crowd") {
     auto stuck = plain_client(s);
     stuck.send("POST /echo HTTP/1.1\r\nContent-Length: 4\r\n\r\nso");
     while (s.counters().requests != 1) std::this_thread::yield();
-    std::this_thread::sleep_for(5ms);  // longer than it may stand still
+    std::this_thread::sleep_for(5ms);  // longer than the time after which it counts as standing still
     auto newcomer = plain_client(s);
     CHECK(newcomer.get("/who").status == 200);
     CHECK(stuck.ended_by_peer());
@@ -132,7 +132,7 @@ TEST_SUITE("common/http/server crowd") {
     const auto drip = [&] {
       try {
         slow.send("x");
-      } catch (const std::runtime_error&) {  // it has gone
+      } catch (const std::runtime_error&) {  // the server has closed it
       }
     };
     CHECK(is_served(s, drip));
@@ -164,7 +164,7 @@ TEST_SUITE("common/http/server crowd") {
 
   TEST_CASE("an address with more than half of the places cannot keep others out by requests that go on") {
     auto o = of_size(4);
-    o.first_byte_deadline = 1min;  // nobody stands still
+    o.first_byte_deadline = 1min;  // so that no connection counts as standing still
     served s(test_routes(), o);
     std::vector<https_client> many;
     for (int i = 0; i < 4; ++i) {
@@ -199,7 +199,7 @@ TEST_SUITE("common/http/server crowd") {
     }
     CHECK(many.front().ended_by_peer());
     CHECK(s.counters().evicted == 1);
-    // The others go on, and an answer gives the place back.
+    // The other requests go on, and each answer frees its place.
     for (const int i : {1, 2}) {
       many[static_cast<std::size_t>(i)].send("\r\n\r\n");
       CHECK(many[static_cast<std::size_t>(i)].receive().status == 200);

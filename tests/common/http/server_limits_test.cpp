@@ -17,7 +17,7 @@ using support::plain_client;
 using support::served;
 using support::test_routes;
 
-/// Keeps the replies of its requests for the test to answer, or not.
+/// Keeps the replies of the requests, so that the test can answer them later, or never.
 struct desk {
   class visit final : public http::exchange {
    public:
@@ -127,7 +127,7 @@ TEST_SUITE("common/http/server limits") {
     CHECK(head.ended_by_peer());
     CHECK(body.receive().status == 408);
     CHECK(s.counters().timeouts == 2);
-    // A drip does not extend the deadline.
+    // Bytes that come one at a time do not extend the deadline.
     auto drip = plain_client(s);
     drip.connect();
     const auto start = std::chrono::steady_clock::now();
@@ -247,7 +247,7 @@ TEST_SUITE("common/http/server limits") {
       if (!sent) ++served_meanwhile;
     }
     uploader.join();
-    // Never a figure: only that turns are taken. tests/bench measures.
+    // This checks only that requests take turns. Times are measured in tests/bench.
     CHECK(served_meanwhile > 0);
   }
 }

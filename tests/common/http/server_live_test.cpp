@@ -1,4 +1,4 @@
-// Answers that go on: pulled from their exchange as fast as the peer takes them.
+// Live answers: the server asks their exchange for pieces as fast as the peer takes them.
 #include "common/async/task.hpp"
 #include "common/async/timers.hpp"
 #include "common/http/client.hpp"
@@ -17,7 +17,7 @@ using namespace binnacle;
 using namespace std::chrono_literals;
 using support::served;
 
-/// What a test has its live answers say, and what became of them. The server's thread writes.
+/// What the live answers of a test send, and what became of them. The server's thread writes the outcome.
 struct script {
   std::function<std::string(int call)> next;
   std::atomic<int> calls{0}, alive{0};
@@ -84,7 +84,7 @@ TEST_SUITE("common/http/server live") {
       piece = co_await stream->next(async::within(60s));
       CHECK(piece.value() == "second\n");
     });
-    // The peer has gone; the server finds out when it writes.
+    // The peer is gone. The server notices that when it writes.
     wait_until([&] {
       server.on_loop([&] {
         waiting = "to nobody\n";
@@ -97,7 +97,7 @@ TEST_SUITE("common/http/server live") {
 
   TEST_CASE("a peer that takes nothing is never queued for, and is cut at the write's deadline") {
     script s;
-    s.next = [](int) { return std::string(1u << 20, 'x'); };  // there is always more to say
+    s.next = [](int) { return std::string(1u << 20, 'x'); };  // this answer never runs out of data
     http::server_options o;
     o.write_deadline = 300ms;
     served server(s.routes(), o);
@@ -105,13 +105,14 @@ TEST_SUITE("common/http/server live") {
     peer.connect();
     peer.send("GET /live HTTP/1.1\r\n\r\n");
     wait_until([&] { return s.calls > 0 && s.alive == 0; });
-    // What it asked for lies in the kernel's buffers: a few MiB, however long there would have been more.
+    // The pieces that the server asked for are in the kernel's buffers: a few MiB, although the answer has no
+    // end.
     CHECK(s.calls < 64);
     CHECK(server.counters().timeouts == 1);
   }
 
   TEST_CASE("a large piece reaches a peer that reads steadily for longer than the write's deadline") {
-    constexpr std::size_t size = 16u << 20;  // more than the kernel takes of it in advance
+    constexpr std::size_t size = 16u << 20;  // more than the kernel takes in advance
     script s;
     s.next = [](int call) { return call == 0 ? std::string(size, 'x') : std::string(); };
     http::server_options o;
@@ -132,7 +133,7 @@ TEST_SUITE("common/http/server live") {
             REQUIRE(piece.has_value());
             REQUIRE(!piece->empty());
             got += piece->size();
-            // 256 of them in all.
+            // 256 pauses in all.
             for (; pauses < got >> 16; ++pauses) co_await async::sleep_for(25ms);
           }
           CHECK(got == size);

@@ -11,10 +11,10 @@
 #include <stdexcept>
 #include <string>
 
-/// What the servers of these tests serve.
+/// The routes of these tests' servers.
 namespace binnacle::support {
 
-/// Counts the bytes of a body without keeping them; also how many of its kind live.
+/// Counts the bytes of a body without keeping them, and how many objects of this class exist.
 class counting final : public http::exchange {
  public:
   explicit counting(std::atomic<int>& alive) : alive_(alive) { ++alive_; }

@@ -105,7 +105,8 @@ TEST_SUITE("common/http/server under TLS") {
       CHECK(s.counters().denied.count == 2);
       CHECK(s.counters().denied.from.starts_with("127.0.0.1:"));
 
-      // Whoever signed it: on a port that asks others than our own authority for who a caller is.
+      // On a port that asks other authorities than ours who a caller is, any authority may have signed the
+      // certificate.
       auto cousin = h.holder(s, h.strangers, "stranger");
       support::write_file(h.dir / "denied", h.serial_of("stranger"));
       s.on_loop([&] { REQUIRE(context->reload_if_changed().value()); });
@@ -170,7 +171,7 @@ TEST_SUITE("common/http/server under TLS") {
       threads.emplace_back([&, i] {
         int n = 0;
         while (!stop) {
-          if (++n % 5 == 0) callers[i].disconnect();  // so that new handshakes meet the new certificate
+          if (++n % 5 == 0) callers[i].disconnect();  // so that some handshakes use the new certificate
           if (callers[i].post("/echo", "hello").body == "hello") ++answered;
         }
       });

@@ -16,7 +16,7 @@ TEST_SUITE("common/log/line_throttle") {
     CHECK(lines.take(start + 9s));
     CHECK_FALSE(lines.take(start + 9s));
     CHECK_FALSE(lines.take(start + 9s));
-    CHECK(lines.left_out(start + 9s) == 0);  // more may follow
+    CHECK(lines.left_out(start + 9s) == 0);  // the span is not over, so more may be left out
     CHECK(lines.left_out(start + 10s) == 2);
     CHECK(lines.left_out(start + 10s) == 0);
     CHECK(lines.take(start + 10s));

@@ -16,7 +16,7 @@ struct warnings {
   explicit warnings(log_level least)
       : log("t", least,
             [this](std::string_view line) { lines.emplace_back(line.substr(line.find(' ') + 1)); }) {}
-  std::vector<std::string> lines;  // without their times
+  std::vector<std::string> lines;  // without the time at their beginning
   logger log;
   rare_warning one;
 };

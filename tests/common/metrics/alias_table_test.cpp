@@ -20,7 +20,7 @@ TEST_SUITE("common/metrics/alias_table") {
       CHECK(a.label.empty() == a.value.empty());
       if (!a.label.empty()) {
         CHECK(std::ranges::count(target->labels, a.label) == 1);
-        CHECK(a.rule.has_value());  // the family's members are not what is selected
+        CHECK(a.rule.has_value());  // the alias selects series, so the family's own rule does not apply
       }
       CHECK(a.scale != 0);
       CHECK_FALSE(a.note.empty());
@@ -92,7 +92,7 @@ TEST_SUITE("common/metrics/alias_table") {
       CHECK(got.offset == 0);
       CHECK(got.window == std::chrono::seconds(r.window_s));
     }
-    // 1 was no fault there.
+    // The old metric was 1 if there was no fault.
     for (std::string_view name : {"ipmi_chassis_cooling_fault_state", "ipmi_chassis_drive_fault_state"}) {
       CHECK(metrics::resolve(name).scale == -1);
       CHECK(metrics::resolve(name).offset == 1);

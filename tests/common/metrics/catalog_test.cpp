@@ -30,7 +30,7 @@ TEST_SUITE("common/metrics/catalog") {
   TEST_CASE("names follow Prometheus: the source's prefix, base units, suffixes that match unit and type") {
     for (const auto& f : metrics::catalog()) {
       CAPTURE(f.name);
-      // What tells of exporters rather than of the node is the agent's own.
+      // A metric about exporters, and not about the node, belongs to the agent itself.
       const bool ours = f.source == "agent" || f.source == "aggregator" || f.source == "scrape";
       CHECK(f.name.starts_with(ours ? "binnacle_" : std::string(f.source) + "_"));
       CHECK(std::ranges::all_of(
@@ -53,7 +53,7 @@ TEST_SUITE("common/metrics/catalog") {
       CHECK(f.help.find_first_of("|\n\"\\") == std::string_view::npos);
       for (std::string_view l : f.labels) {
         CHECK((l != "le" && l != "instance" && l != "job"));
-        // The aggregator and Prometheus put the node's name on whatever an agent says.
+        // The aggregator and Prometheus add the node's name to every series of an agent.
         CHECK((l != "node" || f.source == "aggregator"));
       }
       CHECK(std::set<std::string_view>(f.labels.begin(), f.labels.end()).size() == f.labels.size());
@@ -85,8 +85,8 @@ TEST_SUITE("common/metrics/catalog") {
       for (const auto& m : f.members) refers_well(m);
       for (const auto& m : f.denominator) refers_well(m);
       CHECK((f.rule == metrics::node_rule::ratio_of_sums) == !f.denominator.empty());
-      // Without labels there is one series; with labels there must be a rule, except where nobody asks for a
-      // node's number.
+      // Without labels there is one series. With labels the family needs a rule, except where nobody asks for
+      // one number of the node.
       if (f.labels.empty()) CHECK(f.rule == metrics::node_rule::sole);
       if (f.rule == metrics::node_rule::sole) CHECK(f.members.empty());
       if (f.integral.family.empty()) continue;
@@ -182,7 +182,7 @@ TEST_SUITE("common/metrics/flat_name") {
   }
 
   TEST_CASE("no alias and no family hides another family's series") {
-    // A family name that another family's flat names could take would make one policy name mean two things.
+    // If a family had the name of another family's flat name, one name in a policy would mean two things.
     for (const auto& f : metrics::catalog()) {
       if (f.labels.empty()) continue;
       for (const auto& other : metrics::catalog()) {

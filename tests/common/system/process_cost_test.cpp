@@ -17,7 +17,7 @@ TEST_SUITE("common/system/process_cost") {
     load_meter meter(5s, start);
     CHECK(meter.next(5s + 30ms, start + 40ms) == doctest::Approx(0.75));
     CHECK(meter.next(5s + 30ms, start + 1s) == 0);
-    // The two clocks are not read at one moment.
+    // The two clocks are read one after the other, so the quotient may be above 1; it is capped.
     CHECK(meter.next(5s + 100ms, start + 1s + 60ms) == 1);
     CHECK(meter.next(6s, start + 1s + 60ms) == 0);
   }

@@ -18,7 +18,7 @@ TEST_CASE("patterns are globs without regard to case") {
   CHECK_FALSE(matches_glob("", "a"));
   CHECK_FALSE(matches_glob("PSU", "PSU1"));
   CHECK(matches_glob("", ""));
-  // Stars that a naive matcher takes exponential time for.
+  // A simple matcher takes exponential time for these stars.
   CHECK_FALSE(matches_glob("*a*a*a*a*a*a*a*a*a*a*a*a*b", std::string(5'000, 'a')));
 }
 

@@ -9,7 +9,7 @@ using namespace binnacle;
 
 namespace {
 
-/// "line: what is wrong", the line counted from 1; "none" if nothing is.
+/// "line: what is wrong", with lines counted from 1; "none" if nothing is wrong.
 std::string fault(const std::string& yaml) {
   try {
     load_yaml(yaml);

@@ -1,4 +1,4 @@
-// What a peer can make an engine do, and where that ends.
+// What a peer can make an engine do, and where the engine stops.
 #include "common/tls/context.hpp"
 #include "common/tls/engine.hpp"
 #include "tests/support/net/pki.hpp"
@@ -18,7 +18,7 @@ namespace {
 using namespace binnacle;
 using step = tls::engine::step;
 
-/// A server's engine and a client's, whose bytes the test carries.
+/// The engines of a server and a client; the test carries the bytes between them.
 struct bench {
   explicit bench(std::size_t names_of_client = 1) {
     tls::options serving{tls::role::server, ca.issue_server(), tls::client_certificate::required, true, {}};
@@ -29,7 +29,7 @@ struct bench {
     server_context = tls::context::load(serving).value();
     client_context = tls::context::load(calling).value();
     REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fds.data()) == 0);
-    // Room for all that a test sends before the other side reads.
+    // The buffers must hold everything that a test sends before the other side reads.
     for (const int fd : fds) {
       const int room = 4 << 20;
       ::setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
@@ -69,7 +69,7 @@ struct bench {
     REQUIRE(at_server == step::done);
   }
 
-  /// The client changes its keys, and asks the server to do so.
+  /// The client changes its keys and asks the server to change its own.
   void change_keys() {
     REQUIRE(SSL_key_update(client->native(), SSL_KEY_UPDATE_REQUESTED) == 1);
     REQUIRE(client->handshake() == step::done);
@@ -102,7 +102,7 @@ TEST_SUITE("common/tls/bounds") {
     CHECK(b.read(text) == step::failed);
     CHECK(b.server->why().code == errc::overloaded);
     CHECK(b.server->why().message.find("key updates") != std::string::npos);
-    // Each that is taken is answered in the outbox: none beyond the bound was.
+    // Each key update that is accepted gets an answer in the outbox. So none beyond the bound was accepted.
     constexpr std::size_t answer = 64;
     CHECK(b.server->outbox().size() <= answer * (tls::engine::most_messages + 1));
     CHECK(b.read(text) == step::failed);
@@ -125,7 +125,7 @@ TEST_SUITE("common/tls/bounds") {
     bench b(6'000);  // a certificate of 90 kB
     SSL_set_max_send_fragment(b.client->native(), 512);
 #ifdef SSL_OP_NO_TX_CERTIFICATE_COMPRESSION
-    // OpenSSL 3.2 and later would send these names in 15 kB (RFC 8879).
+    // OpenSSL 3.2 and later would compress this certificate to 15 kB (RFC 8879).
     SSL_set_options(b.client->native(), SSL_OP_NO_TX_CERTIFICATE_COMPRESSION);
 #endif
     b.shake();

@@ -82,7 +82,7 @@ TEST_SUITE("common/tls/context") {
       CAPTURE(loaded.error().message);
       CHECK(loaded.error().code == r.code);
       CHECK(loaded.error().message.find(r.says) != std::string::npos);
-      // Never the key itself.
+      // The message never holds the key itself.
       CHECK(loaded.error().message.find(key.substr(40, 20)) == std::string::npos);
     }
     CHECK(tls::context::load(server_of(good)).has_value());
@@ -140,7 +140,7 @@ TEST_SUITE("common/tls/context") {
     const auto before = context->current();
     CHECK(context->reload_if_changed().value() == false);
     CHECK(context->current() == before);
-    ca.issue_server();  // the same file names
+    ca.issue_server();  // writes files of the same names
     CHECK(context->reload_if_changed().value() == true);
     CHECK(context->current() != before);
     CHECK(context->reload_if_changed().value() == false);
@@ -174,13 +174,13 @@ TEST_SUITE("common/tls/context") {
     const auto before = context->current();
     const std::string good_key = text_of(pem.key);
     const auto other = ca.issue_server("other");
-    support::write_file(pem.key, text_of(other.key));  // the certificate is not there yet
+    support::write_file(pem.key, text_of(other.key));  // the new certificate follows later
     const auto half = context->reload_if_changed();
     REQUIRE(half.has_error());
     CHECK(half.error().message.find("stays in force") != std::string::npos);
     CHECK(context->current() == before);
     CHECK(context->reload_if_changed().value() == false);
-    CHECK(context->trouble() == half.error().message);  // for as long as it is so
+    CHECK(context->trouble() == half.error().message);  // as long as the files do not fit
     support::write_file(pem.certificate, text_of(other.certificate));
     CHECK(context->reload_if_changed().value() == true);
     CHECK(context->trouble().empty());

@@ -19,7 +19,7 @@ using tls::denied_serials;
 
 using certificate_ptr = std::unique_ptr<X509, decltype(&X509_free)>;
 
-/// A certificate that has only a serial number.
+/// A certificate with a serial number and nothing else.
 certificate_ptr with_serial(const char* hex) {
   certificate_ptr out(X509_new(), &X509_free);
   BIGNUM* number = nullptr;

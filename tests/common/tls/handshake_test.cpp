@@ -1,4 +1,4 @@
-// Two engines over a socket pair: who accepts whom, and what is said when they do not.
+// Two engines over a socket pair: who accepts whom, and which reason is given for a refusal.
 #include "common/tls/context.hpp"
 #include "common/tls/engine.hpp"
 #include "tests/support/net/pki.hpp"
@@ -18,7 +18,7 @@ namespace {
 using namespace binnacle;
 using step = tls::engine::step;
 
-/// Both ends of one connection in this thread.
+/// Both ends of one connection, in one thread.
 struct pair_of_ends {
   pair_of_ends(const tls::context& server_context, const tls::context& client_context,
                std::string server_name = "localhost") {
@@ -46,7 +46,8 @@ struct pair_of_ends {
       send(fds[0], *server);
     }
   }
-  /// What the client learns after a handshake that was fine to it: under TLS 1.3 the server judges last.
+  /// What the client reads after a handshake that succeeded on its side. Under TLS 1.3 the server checks the
+  /// client's certificate last.
   step read_at_client() {
     char byte = 0;
     std::size_t got = 0;

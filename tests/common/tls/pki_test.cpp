@@ -1,4 +1,4 @@
-// scripts/pki as a user runs it, and what it writes as the daemons load it.
+// Runs scripts/pki as a user does, and loads the files that it writes as the daemons do.
 #include "tests/support/net/pki.hpp"
 
 #include "common/tls/context.hpp"

@@ -4,13 +4,13 @@
 
 namespace binnacle::wire::test {
 
-/// What operator new was asked for since this was made, in this thread. The test program replaces operator
-/// new for it.
+/// Watches what this thread asks of operator new while this object exists. The test program replaces operator
+/// new for that.
 class allocation_watch {
  public:
   allocation_watch() noexcept;
   std::size_t count() const noexcept;
-  /// Bytes of the largest single request.
+  /// Bytes of the largest single allocation.
   std::size_t largest() const noexcept;
 };
 

@@ -72,7 +72,8 @@ bytes next_batch() {
   });
 }
 
-/// What `use` makes of the first frame in `data`, read by the next version's schema.
+/// Reads the first frame in `data` by the next version's schema, and returns what `use` makes of its root
+/// struct.
 template <class Root, class Use>
 void read_as_next(const bytes& data, Use use) {
   frame_reader reader;
@@ -147,7 +148,7 @@ TEST_SUITE("common/wire/compatibility") {
     CHECK(aggregator.greeting().protocol_minor == protocol_minor + 1);
     aggregator.accept({}, test::start);
 
-    // A kind of frame that does not exist yet, then what does.
+    // First a frame of a kind that does not exist yet, then one of a known kind.
     bytes unknown;
     REQUIRE(
         detail::append_root<next::Budget>(unknown, static_cast<frame_kind>(78), [](next::Budget::Builder to) {

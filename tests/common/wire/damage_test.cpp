@@ -2,8 +2,8 @@
 #include "tests/common/wire/noisy_node.hpp"
 #include "tests/common/wire/support.hpp"
 
-/// Frames of every kind, cut at every byte and with every bit flipped: an error or a clean value comes out,
-/// never a crash, and never much memory. The sanitizer builds run this too.
+/// Frames of every kind, cut at every byte and with every bit flipped. The result must be an error or a valid
+/// value, never a crash and never much memory. The sanitizer builds run these tests, too.
 using namespace binnacle;
 using namespace binnacle::wire;
 
@@ -36,7 +36,7 @@ std::vector<specimen> messages() {
   };
 }
 
-/// Two batches of a noisy node: full, and the differences.
+/// Two batches of a noisy node: a full one, and one with differences.
 std::vector<bytes> batches(const test::noisy_node& seed) {
   test::noisy_node node = seed;
   batch_encoder encoder;
@@ -53,7 +53,7 @@ std::vector<bytes> batches(const test::noisy_node& seed) {
   return out;
 }
 
-/// Reads whatever frames are in `data`, as a session would, and says how many were good.
+/// Reads the frames in `data` as a session would, and returns how many were good.
 int read_all(const bytes& data, const catalog& known, const bytes* before = nullptr) {
   frame_reader reader;
   scratch space;
@@ -136,8 +136,8 @@ TEST_SUITE("common/wire/damage") {
         const int good = read_all(flipped, node.announces(), before);
         const std::size_t largest = watch.largest();
         CHECK(good <= 1);
-        // What a claimed size may reserve is bounded by what a frame of these few hundred bytes could unpack
-        // to, or by the 4 MiB of a zstd frame that states its size.
+        // A frame of a few hundred bytes may claim a size. It can make the reader reserve no more than it
+        // could unpack to, or the 4 MiB of a zstd frame that states its size.
         CHECK(largest <= max_message_bytes);
       }
     }

@@ -8,15 +8,15 @@
 
 namespace binnacle::wire::test {
 
-/// Both machines with a perfect wire between them.
+/// Both session machines, with a perfect wire between them.
 struct dialogue {
   agent_session agent{agent_session::settings{}};
   aggregator_session aggregator{aggregator_session::settings{}, start};
   instant now = start;
   std::vector<std::pair<instant, clock_reading>> told;
-  catalog announced;  // the last
+  catalog announced;  // the last catalogue of the agent
 
-  /// Carries what one side has put out to the other.
+  /// Carries what one side wants to send to the other side.
   void to_aggregator() {
     bytes sent;
     agent.take_output(sent);
@@ -27,7 +27,8 @@ struct dialogue {
     aggregator.take_output(sent);
     agent.feed(sent);
   }
-  /// Clocks, which come in between, are kept in `told`; a catalogue is opened at once.
+  /// The next event other than a clock. Clocks that come before it are kept in `told`, and a catalogue is
+  /// opened at once.
   aggregator_session::event aggregator_next() {
     to_aggregator();
     for (;;) {

@@ -112,7 +112,7 @@ TEST_SUITE("common/wire/frame") {
     CHECK(f.error().why == expected);
     CHECK(watch.largest() <= 2'048);
 
-    // The stream is out of step: what follows counts for nothing.
+    // The stream is out of step, so the reader gives no frame that follows.
     reader.feed(frame(3));
     CHECK(reader.next().error().why == expected);
   }

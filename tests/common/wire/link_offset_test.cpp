@@ -60,7 +60,7 @@ TEST_SUITE("common/wire/link_offset") {
     instant now = start;
     for (int i = 0; i < 5'000; ++i) {
       now += std::chrono::milliseconds(500 + random() % 1'000);
-      // Delays that rise and fall slowly, with noise: the case that fills a monotonic queue.
+      // Delays that rise and fall slowly, with noise. They make the monotonic queues long.
       const auto delay = std::chrono::microseconds(200 + (i % 1'000) * 50 + static_cast<int>(random() % 300));
       link.add(agent_ns(now - delay), now);
       all.emplace_back(now, truth + delay);
@@ -79,8 +79,8 @@ TEST_SUITE("common/wire/link_offset") {
   TEST_CASE("on a line that is always full ages are honest: the way there counts, which is empty") {
     link_offset link;
     link.begin("boot-a");
-    // Three seconds of batches always wait on the way back, which takes 200 ms when it is empty, as the way
-    // there.
+    // A batch needs 3 s for the way back, because it waits behind three seconds of other batches. Without
+    // waiting, each way takes 200 ms.
     for (instant now = start; now < start + 30min; now += 1s) {
       link.add(agent_ns(now - 3s), now);
       if ((now - start) % 64s == 0s) link.heard(now - 3s - 200ms, agent_ns(now - 3s), now);
@@ -128,11 +128,11 @@ TEST_SUITE("common/wire/link_offset") {
     CHECK(link.offset() == truth - 1ms);
 
     constexpr duration lost = 40s;
-    // Eight late batches in a row: an answer would tell whether the line is full or the clock lost time.
+    // Eight late batches in a row: an answer would tell whether the line is full or a clock lost time.
     bool asks = false;
     for (int i = 0; i < 8; ++i, now += 1s) asks = link.add(agent_ns(now) - lost.count(), now + 2ms);
     CHECK(asks);
-    CHECK_FALSE(link.add(agent_ns(now) - lost.count(), now + 2ms));  // asked for already
+    CHECK_FALSE(link.add(agent_ns(now) - lost.count(), now + 2ms));  // add() has asked already
     CHECK(ask(lost) == link_offset::agreement::no);
     CHECK(ask(lost) == link_offset::agreement::restarted);
     live(lost, 3s);
@@ -168,7 +168,7 @@ TEST_SUITE("common/wire/link_offset") {
       const std::int64_t read = agent_ns(now) - lost.count();
       worst = std::max<duration>(worst, now - link.translate(read, now));
     }
-    CHECK(worst <= 300ms);  // of 60 s that it lost
+    CHECK(worst <= 300ms);  // although the clock lost 60 s
   }
 
   TEST_CASE("one answer that contradicts, a lie or a stumble, changes nothing when the next agrees") {

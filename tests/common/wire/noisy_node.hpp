@@ -9,15 +9,16 @@
 
 namespace binnacle::wire::test {
 
-/// A two-socket server at 1 Hz as the wire sees it: 40 series of the families that the agent emits, at their
-/// resolutions, with noise of the size seen on real machines. Every series changes every second (a gauge that
-/// repeats is nudged), which is the worst case for the encoding: real idle nodes change about half.
+/// The data of a two-socket server at 1 Hz: 40 series of the families that the agent emits, at their
+/// resolutions, with as much noise as on real machines. Every series changes every second (a gauge that
+/// repeats its value is moved a little). This is the worst case for the encoding: on a real idle node about
+/// half of the series change.
 class noisy_node {
  public:
   explicit noisy_node(std::uint32_t seed) : random_(seed) {
     const auto rapl = group("rapl", 1000), os = group("os", 1000), net = group("os", 1000);
     for (const char* package : {"0", "1"}) {
-      // Power of a package under a steady load wanders by a few watts a second; joules follow it.
+      // A package's power wanders by a few watts a second under a steady load; its joules follow.
       walk("rapl_power_watts", {{"package", package}}, -1, rapl, 1650, 25);
       walk("rapl_zone_power_watts", {{"zone", "dram"}, {"package", package}}, -1, rapl, 230, 5);
       count("rapl_energy_joules_total", {{"zone", "package"}, {"package", package}}, 0, rapl, 165, 5);
@@ -55,7 +56,7 @@ class noisy_node {
 
   const catalog& announces() const noexcept { return catalog_; }
 
-  /// What the node sends at `sent_at_ns`, each group read within the milliseconds before.
+  /// The batch that the node sends at `sent_at_ns`. Each group was read some milliseconds before.
   batch tick(std::int64_t sent_at_ns, bool full) {
     batch b;
     b.full = full;

@@ -9,7 +9,7 @@ using namespace binnacle::wire;
 
 namespace {
 
-/// "07 00 00 00 …", sixteen bytes a line, as README.md shows them.
+/// "07 00 00 00 …", sixteen bytes per line, in the form of README.md.
 std::string hex(std::span<const std::byte> data) {
   static constexpr char digits[] = "0123456789abcdef";
   std::string out;
@@ -25,8 +25,8 @@ std::string hex(std::span<const std::byte> data) {
 
 TEST_SUITE("common/wire/readme") {
   TEST_CASE("the worked example in README.md is what the encoder writes") {
-    // Four series in one group, last sent as 1650, 23, 4200, 168999997654; now two have changed and one is
-    // absent.
+    // Four series in one group, last sent as 1650, 23, 4200, 168999997654. In the new batch two have changed
+    // and one is absent.
     catalog c = test::plain_catalog(4);
     batch_encoder encoder;
     encoder.reset(c);

@@ -153,7 +153,7 @@ TEST_SUITE("common/wire/session/faults") {
     d.welcome_agent();
     const catalog c = test::plain_catalog(2);
     d.announce(c);
-    // A second encoder stands for an agent that miscounts.
+    // A second encoder plays an agent that counts wrongly.
     batch_encoder encoder;
     encoder.reset(c);
     bytes frames;

@@ -148,7 +148,7 @@ TEST_SUITE("common/wire/session") {
     batch b;
     b.full = true;
     b.values = {{0, 1}};
-    REQUIRE(d.agent.send(b, d.now).has_value());  // the stream goes on while the credential is looked at
+    REQUIRE(d.agent.send(b, d.now).has_value());  // batches go on while the credential is checked
     REQUIRE(d.aggregator_next() == aggregator_event::hello);
     CHECK(d.aggregator.greeting().credential == "second token");
     REQUIRE(d.aggregator.next(d.now) == aggregator_event::batch);
@@ -222,10 +222,10 @@ TEST_SUITE("common/wire/session") {
     dialogue d;
     d.welcome_agent();
     d.now += 200ms;
-    CHECK(d.agent.next(d.now) == agent_event::nothing);  // answers
+    CHECK(d.agent.next(d.now) == agent_event::nothing);  // the agent answers with its clock
     d.now += 3s;
     d.announce(test::plain_catalog(1));
-    // The answer went out before the catalogue, and says when the question came.
+    // The agent answered before it sent its catalogue, and the answer says when the question arrived.
     REQUIRE(d.told.size() == 1);
     CHECK(d.told[0].second.aggregator_us == to_ns(start) / 1'000);
     CHECK(d.told[0].second.agent_us == to_ns(start + 200ms) / 1'000);
@@ -241,7 +241,7 @@ TEST_SUITE("common/wire/session") {
     }
     std::vector<std::int64_t> at;
     for (const auto& [when, clock] : d.told) at.push_back((when - begun) / 1s);
-    // Each with the batch that comes first after its pause, answered with the next.
+    // The aggregator asks with the first batch after each pause; the agent answers with the next batch.
     CHECK(at == std::vector<std::int64_t>{0, 2, 5, 10, 19, 36, 69, 134, 199, 264});
 
     // If an agent's clock contradicts its earlier times, the aggregator asks for the time with the next

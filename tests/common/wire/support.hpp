@@ -14,7 +14,7 @@
 #include <tuple>
 #include <vector>
 
-/// Helpers of this room's tests: messages that print and compare, catalogues and nodes to make them from.
+/// Helpers for the tests of this room: they print and compare messages, and make catalogues and nodes.
 namespace binnacle {
 inline std::ostream& operator<<(std::ostream& out, absence a) { return out << to_string(a); }
 }  // namespace binnacle
@@ -72,7 +72,7 @@ using namespace std::chrono_literals;
 
 inline constexpr instant start = instant(1h);
 
-/// A catalogue of `n` series in `groups` groups, one family per ten series.
+/// A catalogue of `n` series in `groups` groups, with ten series per family.
 inline catalog plain_catalog(std::size_t n, std::size_t groups = 1, std::uint32_t version = 1) {
   catalog c;
   c.version = version;
@@ -96,7 +96,7 @@ inline hello plain_hello(std::string node = "node-1") {
   return h;
 }
 
-/// The frames in `data`, each a copy.
+/// Copies of the frames in `data`.
 inline std::vector<bytes> split(const bytes& data) {
   std::vector<bytes> frames;
   frame_reader reader;
@@ -108,7 +108,7 @@ inline std::vector<bytes> split(const bytes& data) {
   return frames;
 }
 
-/// The first frame in `reader`'s bytes; the test fails if there is none.
+/// The first frame in the reader's buffer; the test fails if there is none.
 inline frame_view first(frame_reader& reader) {
   auto f = reader.next();
   REQUIRE(f.has_value());
@@ -116,7 +116,7 @@ inline frame_view first(frame_reader& reader) {
   return **f;
 }
 
-/// decode() of the one frame in `data`, without what it leaves out.
+/// decode() of the one frame in `data`; what decode() leaves out is counted in `left_out`.
 inline outcome<message> decode_bytes(const bytes& data, omissions& left_out) {
   frame_reader reader;
   reader.feed(data);

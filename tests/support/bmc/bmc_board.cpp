@@ -16,21 +16,21 @@ void write(const std::string& path, const std::string& text) {
   if (!(out << text).flush()) throw std::runtime_error("cannot write " + path);
 }
 
-// Fifteen digits, the state of the highest number first.
+// Fifteen digits, one for each state; the state of the highest number comes first.
 std::string bits(const std::vector<unsigned>& set) {
   std::string text(15, '0');
   for (const auto n : set) text.at(14 - n) = '1';
   return text;
 }
 
-// The number that ipmi_sim reads from a state sensor's file: a bit for each state.
+// The number in the file of a sensor with states, from which ipmi_sim reads it: one bit for each state.
 unsigned as_number(const std::vector<unsigned>& set) {
   unsigned number = 0;
   for (const auto n : set) number |= 1u << n;
   return number;
 }
 
-// What ipmi_sim(1) reads with -c: the channels and the users.
+// The file for ipmi_sim(1), option -c: the channels and the users.
 std::string lan_conf(const board_spec& board, const bmc_ports& ports, const std::string& folder) {
   std::string text = "name \"board\"\nset_working_mc 0x20\n";
   text += fmt::format("  startlan 1\n    addr 127.0.0.1 {}\n    priv_limit admin\n", ports.lan);
@@ -50,9 +50,9 @@ std::string lan_conf(const board_spec& board, const bmc_ports& ports, const std:
   return text;
 }
 
-// Commands of ipmi_sim_cmd(5): the sensors as the board has them.
+// Commands of ipmi_sim_cmd(5) that make the board's sensors.
 std::string emulator_commands(const board_spec& board, const std::string& folder) {
-  // Device 0x23, firmware 9.08; an enterprise number and product of no maker.
+  // Device 0x23, firmware 9.08. The enterprise number and the product belong to no maker.
   std::string text =
       "mc_setbmc 0x20\nmc_add 0x20 0 no-device-sdrs 0x23 9 8 0x9f 0x1291 0xf02 persist_sdr\nsel_enable 0x20 "
       "1000 "
@@ -70,14 +70,15 @@ std::string emulator_commands(const board_spec& board, const std::string& folder
     const auto& u = *s.upper;
     text += fmt::format("sensor_set_threshold 0x20 0 {} settable 111000 {} {} {} 00 00 00\n", s.number,
                         u[2] / s.m, u[1] / s.m, u[0] / s.m);
-    // Bits 6 to 11: the upper thresholds, going high and low.
+    // Bits 6 to 11: the upper thresholds, when the value rises above them and when it falls below.
     text += fmt::format(
         "sensor_set_event_support 0x20 0 {} enable scanning per-state 000111111000000 000111111000000 "
         "000111111000000 000111111000000\n",
         s.number);
   }
   for (const auto& s : board.states) {
-    // From a file, too: OpenIPMI 2.0.37 answers "no response" (0xce) for a sensor that it has never polled.
+    // These are read from a file, too: OpenIPMI 2.0.37 answers "no response" (0xce) for a sensor that it has
+    // never polled.
     text += fmt::format("sensor_add 0x20 0 {} 0x08 0x6f poll 100 file \"{}/{}\" base=10\n", s.number, folder,
                         value_file(s.name));
     const auto known = bits(s.states);
@@ -87,7 +88,7 @@ std::string emulator_commands(const board_spec& board, const std::string& folder
   return text + "mc_enable 0x20\n";
 }
 
-// The sensor data records in sdrcomp's language.
+// The sensor data records in the language of sdrcomp.
 std::string records(const board_spec& board) {
   std::string text =
       "sdr type 18\n  device_slave_address 0x20\n  device_channel_number 0\n  chassis true\n  fru_inventory "
@@ -154,7 +155,7 @@ void write_board(const std::string& folder, const board_spec& board, const bmc_p
   for (const auto& s : board.states)
     write(folder + "/" + value_file(s.name), std::to_string(as_number(s.asserted)) + "\n");
   if (board.dcmi_watts) write(folder + "/values/dcmi_watts", std::to_string(*board.dcmi_watts) + "\n");
-  // Where ipmi_sim looks for the compiled records of a BMC of this name; read only with persist_sdr.
+  // ipmi_sim looks here for the compiled records of a BMC of this name. It reads them only with persist_sdr.
   const auto compiled = folder + "/state/ipmi_sim/board/sdr.20.main";
   std::filesystem::create_directories(std::filesystem::path(compiled).parent_path());
   std::filesystem::remove(compiled);

@@ -21,18 +21,18 @@ struct board_sensor {
   int m = 1;         ///< value = m × raw byte × 10^r_exp (IPMI 2.0, 36.3)
   int r_exp = 0;
   std::optional<std::array<int, 3>> upper;  ///< non-critical, critical, non-recoverable; as `value`
-  bool in_board = true;                     ///< false: only the SDR knows it, as of a part that was taken out
+  bool in_board = true;                     ///< false: only the SDR lists it: the part was taken out
 };
 
-/// A sensor with states, of one type and of the sensor-specific event type (0x6f).
+/// A sensor with states, of the sensor-specific event type (0x6f).
 struct board_state {
   std::uint8_t number = 0;
   std::string name;
   std::string type;  ///< "Power_Supply"
   std::string entity;
   unsigned instance = 1;
-  std::vector<unsigned> states;    ///< that the sensor can say
-  std::vector<unsigned> asserted;  ///< at start
+  std::vector<unsigned> states;    ///< the states that the sensor can report
+  std::vector<unsigned> asserted;  ///< the states at start
 };
 
 struct board_spec {
@@ -44,31 +44,32 @@ struct board_spec {
 };
 
 namespace boards {
-/// A server of two sockets: inlet by its entity id, two CPUs, memory, two fans, two power supplies, system
-/// power sensor, a rail, an exhaust sensor, the state of a supply, and DCMI. Made up, with the parts,
-/// entities and conversions that the sensor lists of such boards have (ipmi-sensors -v; IPMI 2.0 tables 42-3
-/// and 43-13).
+/// An invented server of two sockets: inlet by its entity id, two CPUs, memory, two fans, two power supplies,
+/// system power sensor, a rail, an exhaust sensor, the state of a supply, and DCMI. Its parts, entities and
+/// conversions are those in the sensor lists of such boards (ipmi-sensors -v; IPMI 2.0 tables 42-3 and
+/// 43-13).
 board_spec two_sockets();
 }  // namespace boards
 
-/// Where a simulator of OpenIPMI listens; all on 127.0.0.1.
+/// Where a simulator of OpenIPMI listens; all ports are on 127.0.0.1.
 struct bmc_ports {
   std::uint16_t lan = 0;      ///< UDP, RMCP and RMCP+
   std::uint16_t console = 0;  ///< TCP: commands of ipmi_sim_cmd(5)
   std::uint16_t system = 0;   ///< TCP: the system interface, for ipmi_device_shim
 };
 
-/// Users of every simulated BMC. ipmi_sim lets only administrators use DCMI.
+/// The users of every simulated BMC. ipmi_sim lets only administrators use DCMI.
 inline constexpr const char* bmc_admin = "monitor";
 inline constexpr const char* bmc_admin_password = "secret1";
 inline constexpr const char* bmc_user = "viewer";  ///< of board_spec::user_level
 inline constexpr const char* bmc_user_password = "secret2";
 
-/// Writes everything ipmi_sim needs below `folder`: lan.conf, board.emu, board.sdrs, and in values/ a file
-/// for each sensor (value_file()) that the simulator reads ten times a second.
+/// Writes everything that ipmi_sim needs below `folder`: lan.conf, board.emu, board.sdrs, and in values/ a
+/// file for each sensor (value_file()). The simulator reads these files ten times a second.
 void write_board(const std::string& folder, const board_spec& board, const bmc_ports& ports);
 
-/// values/ and the name in lower case, other characters than letters and digits as '_': "values/inlet_temp".
+/// The file of a sensor in values/: its name in lower case, with '_' for characters other than letters and
+/// digits ("values/inlet_temp").
 std::string value_file(const std::string& sensor_name);
 
 }  // namespace binnacle::support

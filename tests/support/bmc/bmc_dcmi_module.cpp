@@ -1,9 +1,9 @@
-// A module for OpenIPMI's ipmi_sim (`loadlib`, ipmi_lan(5)) that adds what it lacks: the DCMI commands a
-// monitor uses. Options: the folder of values; dcmi_watts there holds the power, dcmi_inlet and dcmi_cpu
-// (optional) the temperatures in °C, dcmi_statistics (optional) least, mean and most watts and the
-// milliseconds they are of, instead of those since the start. Without a number in dcmi_watts the power
-// measurement is inactive.
-// Source: DCMI specification 1.5, 6.1.1 (capabilities), 6.6.1 (power reading), 6.7.3 (temperature reading).
+// A module for OpenIPMI's ipmi_sim (`loadlib`, ipmi_lan(5)). It adds the DCMI commands that a monitor uses,
+// which ipmi_sim lacks. Option: the folder of values. In it dcmi_watts holds the power; dcmi_inlet and
+// dcmi_cpu (optional) hold temperatures in °C. dcmi_statistics (optional) holds the least, mean and most
+// watts and the milliseconds of that period; without it these are since the start. Without a number in
+// dcmi_watts the power measurement is inactive. Source: DCMI specification 1.5, 6.1.1 (capabilities), 6.6.1
+// (power reading), 6.7.3 (temperature reading).
 #include <OpenIPMI/lanserv.h>
 #include <algorithm>
 #include <cstdint>
@@ -14,7 +14,7 @@
 #include <optional>
 #include <string>
 
-// This one was made for C alone.
+// OpenIPMI's header is for C only.
 extern "C" {
 #include <OpenIPMI/mcserv.h>
 }
@@ -31,7 +31,7 @@ std::optional<int> number_in(const std::string& file) {
   return std::nullopt;
 }
 
-// An answer under construction: completion code and group come first.
+// An answer while it is made: the completion code and the group come first.
 class answer {
  public:
   answer(unsigned char* data, unsigned int* length) : data_(data), length_(length) { add({0, group}); }
@@ -101,7 +101,7 @@ void temperatures(unsigned char entity, answer& to) {
   to.add({1, 1, magnitude | (*value < 0 ? 0x80u : 0u), 1});
 }
 
-// Written here, since OpenIPMI's own check moves from header to header between its releases.
+// A check of our own, since OpenIPMI's check is in a different header in each release.
 bool has(unsigned bytes, const msg_t& request, answer& to) {
   constexpr unsigned char data_length_invalid = 0xc7;
   if (request.len >= bytes) return true;

@@ -23,7 +23,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr auto look_every = milliseconds(100);  // at the files of values: see board.emu
+constexpr auto look_every = milliseconds(100);  // how often it reads the files of values: board.emu
 
 sockaddr_in loopback(std::uint16_t port) {
   sockaddr_in at{};
@@ -33,7 +33,7 @@ sockaddr_in loopback(std::uint16_t port) {
   return at;
 }
 
-// A port that is free now. Somebody else may take it before the simulator does: then start() fails.
+// A port that is free now. If another program takes it before the simulator does, start() fails.
 std::uint16_t free_port(int type) {
   const int fd = ::socket(AF_INET, type, 0);
   auto at = loopback(0);
@@ -53,7 +53,7 @@ int connect_to(std::uint16_t port) {
   return -1;
 }
 
-// What comes from `fd` within this time.
+// Reads what comes from `fd` during this time.
 void read_for(int fd, std::string& into, milliseconds span) {
   const auto end = boot_clock::now() + span;
   std::array<char, 4096> piece;
@@ -105,11 +105,11 @@ void bmc_sim::start() {
   pid_ = ::fork();
   if (pid_ == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    ::signal(SIGPIPE, SIG_IGN);  // it writes to consoles that were closed, and would end of it
+    ::signal(SIGPIPE, SIG_IGN);  // writing to a closed console would end the simulator
     const int out = ::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
     ::dup2(out, 1);
     ::dup2(out, 2);
-    // It would keep the pipes of the test runner open.
+    // The simulator must not inherit the pipes of the test runner and keep them open.
     ::close_range(3, ~0u, 0);
     ::execlp("ipmi_sim", "ipmi_sim", "-n", "-c", conf.c_str(), "-f", emu.c_str(), "-s", state.c_str(),
              nullptr);
@@ -125,7 +125,7 @@ void bmc_sim::start() {
                                    : "ipmi_sim ended at once, see " + log);
     }
     if (answers()) {
-      // Its sensors read zero until it has looked at their files for the first time.
+      // The simulator's sensors read zero until it has read their files for the first time.
       std::this_thread::sleep_for(3 * look_every);
       return;
     }
@@ -135,7 +135,7 @@ void bmc_sim::start() {
   throw std::runtime_error("ipmi_sim does not answer, see " + log);
 }
 
-// The console listens last of all, after the board has been read.
+// The console is the last to listen, after the board has been read.
 bool bmc_sim::answers() const {
   const int fd = connect_to(ports_.console);
   if (fd >= 0) ::close(fd);
@@ -159,8 +159,9 @@ std::string bmc_sim::console(const std::string& commands, milliseconds wait) {
 }
 
 void bmc_sim::add_description(std::uint8_t number, const std::string& name) {
-  // A full sensor record: IPMI 2.0, table 43-1. Owner, number, entity; what it can; units and y = x; no
-  // nominal reading, all of a byte; no thresholds; the name in 8-bit characters.
+  // A full sensor record (IPMI 2.0, table 43-1): owner, number, entity; capabilities; units and the
+  // conversion y = x; no nominal reading, the full range of a byte; no thresholds; the name in 8-bit
+  // characters.
   std::vector<unsigned> record{
       0, 0, 0x51, 0x01, static_cast<unsigned>(43 + name.size()), 0x20, 0, number, 0x0b, 1, 0x7f, 0x40, 1, 1};
   record.insert(record.end(), 6, 0);  // masks of events and thresholds
@@ -213,13 +214,13 @@ void bmc_sim::note_commands() {
       noted_.append(piece.data(), static_cast<std::size_t>(n));
     }
   });
-  std::this_thread::sleep_for(look_every);  // so that it is in force
+  std::this_thread::sleep_for(look_every);  // so that the command is in force
 }
 
 std::vector<std::string> bmc_sim::commands() {
-  std::this_thread::sleep_for(look_every);  // what is on its way
+  std::this_thread::sleep_for(look_every);  // for requests that are still on their way
   const std::lock_guard lock(guard_);
-  // " channel=1 netfn=0x4 cmd=0x2d rs_addr=…", a line for each request.
+  // There is a line for each request: " channel=1 netfn=0x4 cmd=0x2d rs_addr=…".
   std::vector<std::string> all;
   std::istringstream lines(noted_);
   for (std::string line; std::getline(lines, line);) {
@@ -239,7 +240,7 @@ std::vector<std::string> bmc_sim::shim_environment(const std::string& more) cons
 }
 
 void bmc_sim::set_shim(const std::string& more) const {
-  // A new file, renamed: the shim may read at any time and must not see half of it.
+  // Written to a new file and renamed: the shim may read at any time and must not see half of it.
   write("shim.new", "port " + std::to_string(ports_.system) + "\n" + more + "\n");
   std::filesystem::rename(folder_ + "/shim.new", folder_ + "/shim");
 }

@@ -14,49 +14,50 @@
 
 namespace binnacle::support {
 
-/// A BMC: OpenIPMI's ipmi_sim on loopback with a board of ours. Over LAN at address(), in-band through
-/// shim_environment(). Blocks; ends with the object. Throws when the simulator is not there or does not
-/// start.
+/// A simulated BMC: OpenIPMI's ipmi_sim on loopback with one of our boards. Over the LAN it is at address();
+/// in-band it is reached with shim_environment(). Blocks. The simulator ends with this object. Throws if it
+/// is missing or does not start.
 class bmc_sim {
  public:
   explicit bmc_sim(board_spec board = boards::two_sockets());
-  /// In a folder that stays.
+  /// Uses `folder`, which is kept afterwards.
   bmc_sim(board_spec board, std::string folder);
   ~bmc_sim();
   bmc_sim(const bmc_sim&) = delete;
   bmc_sim& operator=(const bmc_sim&) = delete;
 
-  /// "127.0.0.1:23001", for --host: libfreeipmi takes a bare 127.0.0.1 for the in-band driver.
+  /// "127.0.0.1:23001", for --host. The port is needed, because libfreeipmi takes a bare 127.0.0.1 for the
+  /// in-band driver.
   std::string address() const;
   const bmc_ports& ports() const noexcept { return ports_; }
   const std::string& folder() const noexcept { return folder_; }
-  /// A file below folder().
+  /// Writes a file below folder().
   void write(const std::string& name, const std::string& text) const;
 
   /// Sets a sensor in units of 10^r_exp (board_sensor::value); the simulator sees it within 100 ms.
   void set(const std::string& sensor, int value);
   void set_dcmi_watts(int watts);
-  /// Sends commands of ipmi_sim_cmd(5), a line each, and gives what the simulator answered within `wait`.
+  /// Sends commands of ipmi_sim_cmd(5), one per line, and returns what the simulator answered within `wait`.
   std::string console(const std::string& commands,
                       std::chrono::milliseconds wait = std::chrono::milliseconds(100));
   /// Adds the description of a temperature sensor while the simulator runs; the board has no such sensor.
   void add_description(std::uint8_t number, const std::string& name);
-  /// Stops the board's answering for this sensor (N/A), or lets it again.
+  /// Stops the readings of this sensor (N/A), or starts them again.
   void scanning(int sensor_number, bool on);
 
   void freeze();  ///< SIGSTOP: it neither answers nor refuses
   void thaw();
   void kill();
-  /// The same ports again, with what is in the files now or another board.
+  /// Starts the simulator again on the same ports, with the present files or with another board.
   void start();
   void replace(board_spec board);
 
-  /// From now on every command that arrives is noted; commands() gives them, "netfn cmd" each, in order.
+  /// Notes every command that arrives from now on. commands() returns them in order, as "netfn cmd".
   void note_commands();
   std::vector<std::string> commands();
 
-  /// Variables for a child (NAME=value) whose /dev/ipmi0 shall be this BMC, and what the shim does besides:
-  /// see ipmi_device_shim.cpp.
+  /// Environment variables (NAME=value) that make this BMC the /dev/ipmi0 of a child process. `more`: further
+  /// lines for the shim, see ipmi_device_shim.cpp.
   std::vector<std::string> shim_environment(const std::string& more = "") const;
   void set_shim(const std::string& more) const;
 
@@ -69,11 +70,11 @@ class bmc_sim {
   board_spec board_;
   bmc_ports ports_;
   pid_t pid_ = -1;
-  // A console that prints every message; the simulator stands still when nobody reads that.
+  // A console that prints every message. It must be read, or else the simulator stops.
   int noting_ = -1;
   std::thread reader_;
   std::mutex guard_;
-  std::string noted_;  // under guard_
+  std::string noted_;  // protected by guard_
 };
 
 }  // namespace binnacle::support

@@ -1,7 +1,7 @@
-// Preloaded (LD_PRELOAD) into a program, this stands where the kernel's OpenIPMI driver does: what the
-// program sends to /dev/ipmi0, or to a file of that name anywhere, goes to the system interface of a
-// simulated BMC (ipmi_sim, `serial 15 … codec VM`), so that the whole in-band way runs without a kernel
-// driver. BINNACLE_IPMI_SHIM names a file of lines, read again for each command:
+// Preloaded (LD_PRELOAD) into a program, this replaces the kernel's OpenIPMI driver. What the program sends
+// to /dev/ipmi0, or to a file of that name anywhere, goes to the system interface of a simulated BMC
+// (ipmi_sim, `serial 15 … codec VM`). So the whole in-band path runs without a kernel driver.
+// BINNACLE_IPMI_SHIM names a file of lines, read again for each command:
 //   port 9003            TCP, on 127.0.0.1
 //   delay_ms 20          each answer comes this much later
 //   fail 45 192          commands of this number get this completion code instead (0xc0 node busy)
@@ -32,7 +32,8 @@ namespace {
 
 constexpr unsigned char end_of_message = 0xa0, end_of_command = 0xa1, escape = 0xaa;
 
-// A program that looks first whether there is a device, without the shim, is given a file to find.
+// Any file of this name counts as the device. So a program that only looks for the device, without the shim,
+// can be given an ordinary file to find.
 bool is_device(const char* path) {
   const char* name = std::strrchr(path, '/');
   return name != nullptr && std::strcmp(name, "/ipmi0") == 0;
@@ -62,7 +63,7 @@ control read_control() {
 int bmc = -1;  // the descriptor that the program takes for the device
 std::array<long, 256> ids{};
 unsigned char sequence = 0;
-int failing = -1;  // the completion code for the answer that comes next
+int failing = -1;  // completion code for the next answer
 
 template <class Function>
 Function* next(const char* name) {
@@ -80,7 +81,7 @@ int connect_bmc() {
     errno = ENODEV;
     return -1;
   }
-  // The version of the VM protocol, as a virtual machine says it first.
+  // The version of the VM protocol, which a virtual machine sends first.
   const std::array<unsigned char, 3> version{0xff, 1, end_of_command};
   (void)!::write(fd, version.data(), version.size());
   return bmc = fd;
@@ -94,7 +95,7 @@ void put(std::vector<unsigned char>& out, unsigned char c) {
   out.push_back(c);
 }
 
-// A whole message of the simulator; empty when the connection ended.
+// One whole message of the simulator; empty if the connection has ended.
 std::vector<unsigned char> receive() {
   std::vector<unsigned char> message;
   bool escaped = false;
@@ -103,7 +104,7 @@ std::vector<unsigned char> receive() {
     if (!escaped && c == escape) {
       escaped = true;
     } else if (!escaped && c == end_of_command) {
-      message.clear();  // a hardware event of the virtual machine: none of ours
+      message.clear();  // a hardware event of the virtual machine: not an answer
     } else if (!escaped && c == end_of_message) {
       return message;
     } else {

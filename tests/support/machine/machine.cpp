@@ -16,10 +16,11 @@ namespace fs = std::filesystem;
 
 constexpr int known_version = 1;
 
-// What stands in a folder's map and is no file of it.
+// Entries of a folder's map that are remarks and not files.
 bool is_remark(const std::string& name) { return name == "as" || name == "left-out"; }
 
-// Reports come from strangers: none writes outside its folder.
+// The path of `name` below `folder`. Reports come from strangers, so a name that leads out of the folder is
+// refused.
 fs::path below(const fs::path& folder, const std::string& name) {
   const fs::path relative(name);
   if (name.empty() || relative.is_absolute())
@@ -30,7 +31,7 @@ fs::path below(const fs::path& folder, const std::string& name) {
   return folder / relative;
 }
 
-// `changes` over a copy of `base`.
+// A copy of `base` with `changes` applied to it.
 YAML::Node merged(const YAML::Node& base, const YAML::Node& changes) {
   if (!base.IsMap() || !changes.IsMap()) return YAML::Clone(changes);
   auto whole = YAML::Clone(base);
@@ -42,7 +43,7 @@ YAML::Node merged(const YAML::Node& base, const YAML::Node& changes) {
   return whole;
 }
 
-// The folder `name` of `parent`, with what it has in common with its `as`.
+// The folder `name` of `parent`. If it has an `as`, it begins with the content of that folder.
 YAML::Node folder_of(const YAML::Node& parent, const YAML::Node& folder) {
   const auto as = folder["as"];
   if (!as) return folder;
@@ -77,7 +78,7 @@ void write_folder(const fs::path& root, const fs::path& folder, const YAML::Node
     } else if (value.Tag() == "!link") {
       write_link(at, below(root, value.Scalar()));
     } else if (value.Tag() == "!refused") {
-      fs::create_directories(at);  // a folder in a file's place is refused for root too
+      fs::create_directories(at);  // a folder in place of a file cannot be read, even by root
     } else {
       put(at, value.Scalar());
     }
@@ -92,7 +93,8 @@ void advance_folder(const fs::path& folder, const YAML::Node& what, unsigned sec
     if (member.second.IsMap()) advance_folder(at, folder_of(what, member.second), seconds);
     if (!member.second.IsSequence()) continue;
     const auto first = member.second[0].as<std::uint64_t>(), second = member.second[1].as<std::uint64_t>();
-    // In place, so that whoever holds the file open sees it; its mode may forbid its owner to write.
+    // Written in place, so that a program that holds the file open sees the change. The mode may forbid even
+    // the owner to write.
     const auto mode = fs::status(at).permissions();
     fs::permissions(at, mode | fs::perms::owner_write);
     std::ofstream(at, std::ios::binary) << first + seconds * (second - first) << '\n';
@@ -100,7 +102,7 @@ void advance_folder(const fs::path& folder, const YAML::Node& what, unsigned sec
   }
 }
 
-// "processor : 0" and the lines of one CPU, for each that is online.
+// Makes /proc/cpuinfo: "processor : 0" and the lines of one CPU, for each CPU that is online.
 std::string cpuinfo_of(const YAML::Node& cpu, const std::string& online) {
   std::string text;
   for (const unsigned number : agent::parse_cpu_list(online).value_or(std::vector<unsigned>{0})) {

@@ -8,8 +8,8 @@
 
 namespace binnacle::support {
 
-/// A machine as a file of tests/data/machines describes it: a report that `binnacle-agent --report` wrote, or
-/// one written by hand in the same form (tests/data/machines/README.md).
+/// A machine that a file of tests/data/machines describes. The file is a report of `binnacle-agent --report`,
+/// or written by hand in the same form (tests/data/machines/README.md).
 class machine {
  public:
   /// Throws std::runtime_error with the file's name and what is wrong in it.
@@ -17,11 +17,11 @@ class machine {
 
   /// Makes ROOT/sys and ROOT/proc as that machine's kernel shows them. Counters have their first reading.
   void write(const std::string& root) const;
-  /// Moves each counter that has two readings on, to what it is so many seconds after the first one.
+  /// Sets each counter that has two readings to its value so many seconds after the first reading.
   void advance(const std::string& root, unsigned seconds) const;
 
-  /// Joules of a zone of the perf PMU `power` in the second between its two readings; nothing: it gave none.
-  /// `zone` is "psys", "package-0", "dram of package-0" (agent/report/report.hpp).
+  /// Joules that the perf PMU `power` counted for a zone in the second between its two readings; nothing if
+  /// it counted none. `zone` is "psys", "package-0", "dram of package-0" (agent/report/report.hpp).
   std::optional<double> joules_by_perf(std::string_view zone) const;
 
  private:

@@ -15,7 +15,7 @@ agent::perf_opener perf_sim::opener() {
   return [this](const agent::perf_request& wanted) { return open(wanted); };
 }
 
-// A packet socket: one write is one read, as a group's descriptor is.
+// A packet socket: one write is one read, as with the descriptor of a perf group.
 descriptor perf_sim::open(const agent::perf_request& wanted) {
   requests_.push_back(wanted);
   const int refused = offline.contains(wanted.cpu)             ? ENODEV
@@ -78,7 +78,7 @@ void perf_sim::advance(duration by) {
   }
 }
 
-// The new reading takes the place of the one before, if that was not read.
+// If the previous reading was not read, the new one replaces it.
 void perf_sim::put_reading(const group& g) {
   std::array<std::uint64_t, 64> unread;
   while (::recv(g.leader, unread.data(), sizeof unread, MSG_DONTWAIT) > 0) {

@@ -13,38 +13,37 @@
 
 namespace binnacle::support {
 
-/// perf_event_open(2) of a machine that this one is not: hands out real descriptors that give, for one
-/// read(2) each, what the kernel would. Counts rise by a rate of the test's for as long as their group is on
-/// the PMU.
+/// perf_event_open(2) of a simulated machine. It gives out real descriptors; each read(2) returns what the
+/// kernel would return. Counts rise at a rate that the test sets, as long as their group is on the PMU.
 class perf_sim {
  public:
   agent::perf_opener opener();
 
-  /// Counts a second of an event on one CPU; 1000 unless told.
+  /// Counts per second of an event on one CPU; 1000 by default.
   std::function<double(const agent::perf_encoding&, unsigned cpu)> rate = [](const auto&, unsigned) {
     return 1000.0;
   };
-  /// errno that refuses an event; 0 lets it in.
+  /// The errno with which an event is refused; 0: it is accepted.
   std::function<int(const agent::perf_request&)> refusal = [](const auto&) { return 0; };
-  /// Share of the time that a group of so many hardware events is on the PMU.
+  /// The share of the time during which a group of so many hardware events is on the PMU.
   std::function<double(std::size_t events)> running = [](std::size_t) { return 1.0; };
-  /// Opening one more fails with EMFILE.
+  /// To open one more fails with EMFILE.
   std::size_t most_descriptors = 1'000'000;
-  /// Their descriptors give nothing any more.
+  /// The CPUs that are offline: their descriptors give nothing any more.
   std::set<unsigned> offline;
 
-  /// Lets time pass and puts one reading into every group that is still open, as opening an event does.
+  /// Lets time pass, and puts one reading into every open group, as opening an event also does.
   void advance(duration by);
 
   /// All requests so far, in order.
   const std::vector<agent::perf_request>& requests() const noexcept { return requests_; }
-  /// Descriptors that were handed out and are not closed.
+  /// How many of the descriptors that were given out are still open.
   std::size_t open_descriptors();
 
  private:
   struct event {
     agent::perf_encoding encoding;
-    descriptor peer;  // of the socket that was handed out
+    descriptor peer;  // the other end of the socket that was given out
     std::uint64_t count = 0;
   };
   struct group {

@@ -15,8 +15,8 @@
 namespace binnacle::support {
 namespace {
 
-// Of the watts of its package; dram is metered apart. After published measurements of servers under mixed
-// load.
+// The part's share of its package's watts; dram is metered separately. After published measurements of
+// servers under mixed load.
 double share_of(const std::string& part) {
   if (part == "core") return 0.7;
   if (part == "uncore") return 0.1;
@@ -24,7 +24,7 @@ double share_of(const std::string& part) {
   return 0.05;
 }
 
-constexpr double board_watts = 35;  // fans, disks, losses: in psys only
+constexpr double board_watts = 35;  // fans, disks, losses: only psys includes them
 
 }  // namespace
 
@@ -115,8 +115,8 @@ void powercap_sim::advance(duration by) {
   }
 }
 
-// In place, since the agent holds the file open. Line ends after the number cover the digits of a longer
-// number that was there before a wrap, so that a reader never finds an empty file.
+// Written in place, since the agent holds the file open. After a counter wraps, its number is shorter than
+// before. Then line ends overwrite the remaining digits, so that a reader never finds an empty file.
 void powercap_sim::write(const counter& c) {
   const auto text = fmt::format("{:\n<20}", fmt::format("{:.0f}\n", c.uj));
   if (::pwrite(c.fd, text.data(), text.size(), 0) < 0)

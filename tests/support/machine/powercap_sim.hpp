@@ -11,9 +11,10 @@
 
 namespace binnacle::support {
 
-/// A powercap tree whose energy counters advance like a real machine's: written in place, so that files held
-/// open see them, wrapping at their ranges, with a little noise. A package's cores take most of its energy,
-/// dram a share of its own, psys everything and the rest of the board.
+/// A powercap tree whose energy counters advance like those of a real machine. They are written in place, so
+/// that programs which hold the files open see the change; they wrap at their ranges and have a little noise.
+/// A package's cores take most of its energy, dram has a share of its own, and psys has everything and the
+/// rest of the board.
 class powercap_sim {
  public:
   /// Makes the tree below `root`. `noise` is the relative standard deviation of the power of one step.
@@ -24,22 +25,22 @@ class powercap_sim {
   powercap_sim(const powercap_sim&) = delete;
   powercap_sim& operator=(const powercap_sim&) = delete;
 
-  /// "120" sets all packages, lines "package-0 150" (or package-0=150) single ones. "psys stop" makes the
-  /// counters of that name stand still, "psys go" lets them count again; without a name all. False, and
-  /// nothing set, for anything else.
+  /// "120" sets the watts of all packages; lines such as "package-0 150" (or package-0=150) set single ones.
+  /// "psys stop" makes the counters of that name stand still, and "psys go" lets them count again; without a
+  /// name it is all counters. False for any other text; nothing is set then.
   bool set_watts(std::string_view text);
   /// Advances all counters by this much time and writes them.
   void advance(duration by);
 
  private:
   struct counter {
-    int fd = -1;  // its energy_uj
+    int fd = -1;  // of its energy_uj
     std::string name;
-    std::string package;  // name of its package; empty for psys
+    std::string package;  // the package that it belongs to; empty for psys
     double uj = 0;
     double range_uj = 0;
-    double watts = 0;  // packages only: as set
-    double now = 0;    // in this step
+    double watts = 0;  // only packages: the watts that were set
+    double now = 0;    // the watts of this step
     bool stopped = false;
   };
   void add(const std::vector<zone_spec>& zones, std::vector<unsigned>& numbers, const std::string& package);

@@ -128,7 +128,7 @@ std::vector<zone_spec> xeon_dies() {
 std::vector<zone_spec> client() {
   auto p = package("package-0", 28);
   p.constraints[1].power_limit_uw = 64'000'000;
-  p.constraints[1].max_power_uw.reset();  // reading it gives ENODATA on such parts
+  p.constraints[1].max_power_uw.reset();  // on such parts, reading it gives ENODATA
   p.constraints.push_back({"peak_power", 121'000'000, 0, {}});
   p.parts = {part("core"), part("uncore")};
   return {p, psys()};
@@ -147,7 +147,7 @@ std::vector<zone_spec> epyc() {
 
 std::vector<zone_spec> sixteen_packages() {
   std::vector<zone_spec> zones;
-  // Numbers in no order of sockets, as after hotplug.
+  // The numbers are not in the order of the sockets, as after hotplug.
   for (unsigned n = 0; n < 16; ++n) {
     zones.push_back(package(fmt::format("package-{}", 15 - n), 150));
     zones.back().index = n < 3 ? n : n + 1;

@@ -23,7 +23,7 @@ void write_policy(const fs::path& root, unsigned number, const std::string& cpus
   write_line(folder / "scaling_cur_freq", std::to_string(khz));
 }
 
-// Siblings count their core's events each, and all CPUs of a package the package's.
+// Sibling CPUs show the same count of their core, and all CPUs of a package show the package's count.
 void write_throttles(const fs::path& root, unsigned cpu, unsigned package, unsigned core) {
   const auto folder = root / "devices/system/cpu" / ("cpu" + std::to_string(cpu));
   write_line(folder / "topology/physical_package_id", std::to_string(package));
@@ -87,7 +87,7 @@ void xeon(const std::string& root) {
   write_line(fs::path(root) / "class/thermal/cooling_device0/type", "Processor");
   for (const unsigned cpu : {0u, 1u, 2u, 3u}) {
     write_policy(root, cpu, std::to_string(cpu), "performance", 2'000'000 + 500'000 * cpu);
-    write_throttles(root, cpu, cpu % 2, 0);  // CPU 0 and 2 are siblings of a core
+    write_throttles(root, cpu, cpu % 2, 0);  // CPUs 0 and 2 are siblings on one core
   }
 }
 

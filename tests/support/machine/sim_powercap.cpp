@@ -1,6 +1,5 @@
 // binnacle-sim-powercap: a powercap tree for demos and tests on machines without RAPL. The agent reads it
-// with
-// --sys-root, through the same files and libpowercap calls as a real one.
+// with --sys-root, through the same files and libpowercap calls as a real tree.
 #include "common/clock.hpp"
 #include "tests/support/machine/powercap_sim.hpp"
 #include "tests/support/machine/resctrl_tree.hpp"
@@ -25,13 +24,13 @@ std::string read_whole(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// Waits for SIGTERM or SIGINT at most this long; true when one came.
+// Waits at most this long for SIGTERM or SIGINT; true if one came.
 bool asked_to_stop(const sigset_t& signals, std::chrono::milliseconds wait) {
   const timespec limit{wait.count() / 1000, (wait.count() % 1000) * 1'000'000};
   return ::sigtimedwait(&signals, nullptr, &limit) > 0;
 }
 
-// Sensors of the same maker's machine, and resctrl with a group; they stand still.
+// Writes the sensors of a machine of the same maker, and resctrl with a group. Their values do not change.
 void write_sensors(const std::string& root, binnacle::support::machine_kind machine) {
   if (std::filesystem::exists(root + "/class/hwmon")) return;  // started again in the same folder
   const bool amd = machine == binnacle::support::machine_kind::epyc;
@@ -39,7 +38,7 @@ void write_sensors(const std::string& root, binnacle::support::machine_kind mach
   binnacle::support::resctrl_tree_writer(root, {0, 1}).make_group("web");
 }
 
-// What else of /sys an agent looks at is this machine's own.
+// Links the rest of /sys that an agent reads to this machine's own.
 void link_rest_of_sys(const std::string& root) {
   namespace fs = std::filesystem;
   for (const auto* part : {"class/net", "kernel", "devices/system"}) {
@@ -51,15 +50,16 @@ void link_rest_of_sys(const std::string& root) {
   }
 }
 
-/// `said`: what the control file held when `ready` was printed. Whoever writes it after that line is heard.
+/// `said`: the content of the control file when `ready` was printed. So a change that is made after that line
+/// is noticed.
 int main_loop(const std::string& root, binnacle::support::powercap_sim& sim, std::string said,
               const sigset_t& signals, std::chrono::milliseconds tick) {
-  constexpr auto look_every = std::chrono::milliseconds(50);  // at the control file
+  constexpr auto look_every = std::chrono::milliseconds(50);  // how often the control file is read
   const auto control = root + "/watts";
   auto last = binnacle::boot_clock::now();
   auto looked = last;
   while (!asked_to_stop(signals, tick)) {
-    // By the clock, not by ticks, so that a late tick does not lose energy.
+    // Advances by the clock and not by ticks, so that a late tick loses no energy.
     const auto now = binnacle::boot_clock::now();
     sim.advance(now - last);
     last = now;
@@ -68,7 +68,7 @@ int main_loop(const std::string& root, binnacle::support::powercap_sim& sim, std
     auto text = read_whole(control);
     if (text == said) continue;
     said = std::move(text);
-    // An empty file is one that is being written: it is read again next time.
+    // An empty file is just being written: it is read again next time.
     if (!said.empty() && !sim.set_watts(said)) {
       std::fprintf(stderr,
                    "binnacle-sim-powercap: %s: expected watts, or lines \"package-0 150\" or \"psys stop\"\n",

@@ -59,7 +59,7 @@ int open_socket(const https_client::options& o) {
 
 struct https_client::impl {
   explicit impl(options o) : wanted(std::move(o)) {
-    std::signal(SIGPIPE, SIG_IGN);  // SSL_write to a peer that has gone
+    std::signal(SIGPIPE, SIG_IGN);  // for SSL_write to a peer that is gone
     if (wanted.pem.authority.empty()) return;
     tls::options t;
     t.side = tls::role::client;
@@ -113,7 +113,7 @@ struct https_client::impl {
     }
   }
 
-  /// False at the peer's end.
+  /// Reads more bytes; false if the peer has ended the connection.
   bool more() {
     const auto had = input.size();
     input.resize(had + (64u << 10));

@@ -13,8 +13,8 @@
 namespace binnacle::support {
 
 /// A small blocking HTTP/1.1 client with keep-alive, over TLS or plain TCP, for tests and the demo's drivers.
-/// Everything that goes wrong is a std::runtime_error; nothing waits longer than `timeout_s`. Not for two
-/// threads at once.
+/// Every error is a std::runtime_error, and nothing waits longer than `timeout_s`. Only one thread at a time
+/// may use it.
 class https_client {
  public:
   struct options {
@@ -36,21 +36,21 @@ class https_client {
   ~https_client();
   https_client(https_client&&) noexcept;
 
-  /// Connects when there is no connection; after "Connection: close" the next one makes a new one. Never
-  /// retries.
+  /// Connects if there is no connection. After an answer with "Connection: close" the next call makes a new
+  /// one. Never retries.
   answer get(const std::string& target, const header_list& headers = {});
   answer post(const std::string& target, std::string_view body, const header_list& headers = {});
   answer request(const std::string& method, const std::string& target, std::string_view body = {},
                  const header_list& headers = {});
 
-  /// The same in parts, for tests of what is no proper request.
+  /// get() in parts, for tests of requests that break the rules.
   void connect();
   void send(std::string_view raw);
   answer receive(bool to_head = false);
-  /// Waits for the peer's end; true when no further byte comes before it.
+  /// Waits until the peer ends the connection; true if no further byte comes before that.
   bool ended_by_peer();
   void disconnect();
-  /// Connections made so far: 1 while keep-alive works.
+  /// How many connections were made so far: 1 while keep-alive works.
   int connections() const;
 
  private:

@@ -8,10 +8,11 @@
 
 namespace binnacle::support {
 
-/// An HTTP server on a loop and thread of its own, from construction to destruction; for the blocking client.
+/// An HTTP server on a loop and thread of its own, which runs as long as this object exists. For the blocking
+/// client.
 class served {
  public:
-  /// Listens on 127.0.0.1, any free port. Throws when it cannot.
+  /// Listens on 127.0.0.1, on any free port. Throws if it cannot.
   explicit served(http::router routes, http::server_options options = {});
   ~served();
   served(const served&) = delete;

@@ -20,7 +20,7 @@ constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min(),
                        most = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t second = 1'000'000'000;
 
-/// Batch 8 of catalogue 1, sent at 101 s, with what `fill` puts into it.
+/// Batch 8 of catalogue 1, sent at 101 s, with the columns that `fill` writes.
 template <class Fill>
 bytes by_hand(Fill fill) {
   bytes out;
@@ -35,7 +35,7 @@ bytes by_hand(Fill fill) {
   return out;
 }
 
-/// An encoder and a decoder that have agreed on a catalogue.
+/// An encoder and a decoder for the same catalogue.
 struct pair_of_ends {
   explicit pair_of_ends(const catalog& c) {
     encoder.reset(c);
@@ -46,7 +46,7 @@ struct pair_of_ends {
     reader.feed(data);
     return decoder.decode(test::first(reader), space, got, left_out);
   }
-  /// Sends `b` over; both ends must accept it.
+  /// Encodes and decodes `b`; both ends must accept it.
   const batch& send(batch b) {
     bytes out;
     const auto sent = encoder.append(out, b);
@@ -182,7 +182,7 @@ TEST_SUITE("common/wire/codec/batch_codec") {
       for (std::uint32_t s = 0; s < series; ++s) {
         const bool changed = random() % 100 < share;
         if (!changed && !b.full) continue;
-        // Mostly small numbers, sometimes any 64 bits.
+        // Mostly small numbers; sometimes a number of up to 64 bits.
         const auto bits = static_cast<int>(random() % (random() % 8 == 0 ? 64 : 20));
         if (random() % 10 == 0 || (b.full && !changed)) {
           b.absences.push_back({s, absence::timeout});
@@ -275,7 +275,7 @@ TEST_SUITE("common/wire/codec/batch_codec") {
   }
 
   TEST_CASE("a decoder names what is wrong with a batch built by hand") {
-    // A decoder that has had batch 7, full, of ten series in two groups, at 100 s.
+    // A decoder that has received batch 7: full, ten series in two groups, sent at 100 s.
     pair_of_ends ends(test::plain_catalog(10, 2));
     const auto first = by_hand([](schema::Batch::Builder to) {
       to.setSequence(7);
@@ -385,7 +385,7 @@ TEST_SUITE("common/wire/codec/batch_codec") {
     CHECK(ends.got.values == std::vector<series_value>{{0, 1}, {1, 2}});
     CHECK(ends.got.absences == std::vector<series_absence>{{2, absence::other}});
     CHECK(ends.left_out.items == 1);
-    // What follows counts from what was kept.
+    // The next batch's differences are added to the values that were kept.
     REQUIRE(ends.decode(by_hand([](schema::Batch::Builder to) {
                   to.setSequence(9);
                   to.initDeltas(1).set(0, 2);

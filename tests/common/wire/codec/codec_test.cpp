@@ -13,7 +13,7 @@ using namespace binnacle::wire;
 
 namespace {
 
-/// What decode() makes of a message that append() wrote.
+/// Encodes a message with append() and decodes it again.
 template <class Message>
 Message over_the_wire(const Message& m) {
   bytes out;
@@ -144,7 +144,8 @@ TEST_SUITE("common/wire/codec") {
     CHECK(sent.error().why == expected);
     CHECK(out.empty());
 
-    // The same from a writer that does not check; what does not even fit a frame cannot arrive.
+    // The same catalogue from a writer that does not check. What does not fit into a frame cannot arrive, so
+    // it is not tried.
     if (c.series.size() > max_series + 1) return;
     bytes unchecked;
     REQUIRE(detail::append_root<schema::Catalog>(unchecked, frame_kind::catalog,
@@ -162,7 +163,7 @@ TEST_SUITE("common/wire/codec") {
     CHECK(left_out.last.why == expected);
     REQUIRE(arrived.series.size() == 3);
     CHECK(arrived.series[1] == series_info{});
-    // A group takes its series along.
+    // If a group is left out, its series are left out, too.
     const bool group = left_out.items > 1;
     CHECK(left_out.items == (group ? 4 : 1));
     CHECK(arrived.series[0] == (group ? series_info{} : c.series[0]));
@@ -266,11 +267,11 @@ TEST_SUITE("common/wire/codec") {
 
   TEST_CASE("a wish for what is not a metric name costs that wish") {
     const interest mixed{{{"os_load1", 200}, {"cpu-x", 1000}, {"9lives", 1000}, {"up", 1000}}};
-    // A writer leaves them out.
+    // A writer leaves such wishes out.
     const interest sent = over_the_wire(mixed);
     REQUIRE(sent.wishes.size() == 2);
     CHECK(sent.wishes[1].family == "up");
-    // So does a reader, of a writer that does not.
+    // A reader does so, too, if the writer did not.
     bytes out;
     const auto fill = [&](schema::Interest::Builder to) {
       auto wishes = to.initWishes(static_cast<unsigned>(mixed.wishes.size()));
@@ -320,7 +321,7 @@ TEST_SUITE("common/wire/codec") {
     SUBCASE("packed runs of zeros") {
       bytes bomb;
       for (int i = 0; i < 100'000; ++i)
-        bomb.insert(bomb.end(), {std::byte{0}, std::byte{255}});  // 2 bytes for 256 words
+        bomb.insert(bomb.end(), {std::byte{0}, std::byte{255}});  // 2 bytes that unpack to 256 words
       CHECK(refusal(frame_kind::catalog, flag_packed, bomb) == reason::oversized);
     }
     SUBCASE("packed runs of zeros inside zstd") {
