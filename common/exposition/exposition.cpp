@@ -59,7 +59,7 @@ bool read_value(std::string_view text, double& out) noexcept {
     out = std::strtod(std::string(text).c_str(), nullptr);  // 1e-400 counts as 0; 1e400 is refused
     if (std::fabs(out) < 1) fault = {};
   }
-  return fault == std::errc{} && end == text.data() + text.size() && text.back() != ')';  // C reads nan(...)
+  return fault == std::errc{} && end == text.data() + text.size() && text.back() != ')';  // refuses nan(...)
 }
 
 enum class shape { gauge, counter, histogram, summary };

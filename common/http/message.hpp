@@ -24,7 +24,7 @@ struct request {
   std::optional<tls::identity> peer;              ///< the verified client certificate, if there was one
   std::shared_ptr<const tls::shown_chain> shown;  ///< the peer's certificates, verified or not; null: none
   std::string peer_address;
-  network from;  ///< where the peer is from, for sharing places: no port, of IPv6 the /64
+  network from;  ///< peer_address without the port, of IPv6 the /64: one share of the places
 
   /// The first value of the header `name` (lower case) or of the query parameter; null if absent.
   const std::string* header(std::string_view name) const noexcept;

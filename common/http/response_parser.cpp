@@ -45,7 +45,7 @@ struct response_parser::impl final : body_parser<false> {
 
   void on_field_impl(beast::http::field field, beast::string_view name, beast::string_view value,
                      error_code& ec) override {
-    if (now != phase::head) return;  // a trailer: nothing of ours uses them
+    if (now != phase::head) return;  // a trailer: we use none
     head.headers.emplace_back(lowered(name), std::string(value));
     if (field != beast::http::field::transfer_encoding) return;
     chunked = true;

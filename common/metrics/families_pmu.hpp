@@ -88,7 +88,7 @@ inline constexpr pmu_pair pmu_pairs[] = {
      "Instructions that the kernel had to emulate."},
 };
 
-/// The same, counted for the cgroup of a pod.
+/// Pairs of the same kind, counted for the cgroup of a pod.
 inline constexpr pmu_pair pmu_pod_pairs[] = {
     {"pmu_pod_cycles_total", "pmu_pod_cycles_per_second", "Cycles in which a CPU ran a pod."},
     {"pmu_pod_instructions_total", "pmu_pod_instructions_per_second", "Instructions retired for a pod."},

@@ -22,8 +22,8 @@ namespace binnacle::tls {
 /// outbox would hold more than most_outbox bytes.
 class engine {
  public:
-  /// No honest peer needs more. OpenSSL and Go change keys never, or after 2^24 records, and a server sends
-  /// one or two session tickets.
+  /// No honest peer needs more: OpenSSL and Go change keys only after 2^24 records, or never, and a server
+  /// sends one or two session tickets.
   static constexpr int most_messages = 16;
   static constexpr std::size_t turn_size = std::size_t{64} << 10;
   static constexpr std::size_t most_outbox = std::size_t{256} << 10;

@@ -44,7 +44,8 @@ class link_offset {
   static constexpr duration window = std::chrono::minutes(10);
   static constexpr int buckets = 64;
   /// Two sound clocks drift apart by at most 300 ms within `window`, if a kernel slews one as much as it may
-  /// (500 ppm). That alone makes the link start again every few minutes, which costs nothing.
+  /// (500 ppm). Such a drift exceeds the tolerance, so the link forgets and learns again every few minutes.
+  /// That costs nothing.
   static constexpr duration tolerance = std::chrono::milliseconds(100);
   static constexpr int answers = 2;  ///< answers in a row that must contradict before all is forgotten
 
