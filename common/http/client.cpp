@@ -16,7 +16,7 @@ using async::task;
 namespace {
 
 constexpr std::size_t most_idle = 4;
-constexpr std::size_t most_unparsed = 64u << 10;  // bytes of a body
+constexpr std::size_t most_unparsed = 64u << 10;  // of a body
 // Servers close idle connections after a minute or more (Go: never, or as configured), so we close ours
 // earlier.
 constexpr auto longest_idle = std::chrono::seconds(45);
