@@ -60,8 +60,7 @@ class receiver {
           newest_ = asked;
           http::response told = http::response::text("", 200);
           if (says_to_2_0 != 0 && asked.header("content-type")->find("v2") != std::string::npos) {
-            told = http::response::text("as ever
-", says_to_2_0);
+            told = http::response::text("as ever\n", says_to_2_0);
           } else if (!answers_.empty()) {
             told = std::move(answers_.front());
             answers_.pop_front();
