@@ -152,7 +152,7 @@ void core::heard_of(store::node_update u) {
 void core::policies(const policies_in_force& all, instant now) {
   at(now);
   wanted_ = all;
-  // Without an API server they are read as a whole.
+  // Without an API server all policies are read at once.
   if (all.complete || !options_.in_cluster) {
     policies_read_ = true;
     recalled_policies_.clear();

@@ -138,17 +138,18 @@ class core {
   bool add_nodes(draft& d, std::size_t most) const;
   /// Goes on from a snapshot; to be called before any other event. Its nodes are known from now on, not
   /// connected; their values count until they expire. `shift`: shift_of(). What it says of policies counts
-  /// once policies of the same content are set, until forget_snapshot(). How many nodes it had.
+  /// once policies of the same content are set, until forget_snapshot(). Returns how many nodes it had.
   std::size_t recall(snapshot from, duration shift, instant now);
-  /// What the snapshot says of policies that were read last: for policy_set::recall(). Nothing once all that
-  /// are there have been set.
+  /// The versions of policies that an earlier process had read last, from the snapshot; for
+  /// policy_set::recall(). Empty once all policies have been set.
   const std::vector<policy::kept_policy>& recalled_policies() const noexcept { return recalled_policies_; }
-  /// Whether the snapshot that it goes on from says more than one that is taken now: policies are not all
-  /// read, and what it says of them is in no new one. It must not be replaced then.
+  /// Whether the snapshot that the core started from says more than a new one would. It does until all
+  /// policies have been read, because a new snapshot lacks what the old one says of them. Until then the old
+  /// one must not be replaced.
   bool remembers_more() const noexcept { return recalled_ != nullptr && !policies_read_; }
-  /// All policies that are there have been set, once.
+  /// Whether all policies have been set at least once.
   bool policies_read() const noexcept { return policies_read_; }
-  /// What has not been asked for by now never will be.
+  /// Drops the rest of the snapshot: what no policy has asked for by now will never be asked for.
   void forget_snapshot();
 
   // What the core holds.

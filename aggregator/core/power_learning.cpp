@@ -14,8 +14,8 @@
 namespace binnacle::aggregator {
 namespace {
 
-/// BMCs say the mean of up to a minute, late. A chip of hwmon may say a mean over an interval of its own.
-/// Only counters of energy are of the moment.
+/// BMCs give the mean of up to a minute, late. A chip of hwmon may give a mean over an interval of its own.
+/// Only energy counters give the watts of the moment.
 bool may_lag(std::string_view meter) noexcept { return meter != "rapl" && meter != "psys"; }
 
 bool alike(const predict::model& a, const predict::model& b) {
@@ -111,7 +111,7 @@ bool power_learning::meet(node_state& n, store::node_id id, const store::row& ce
       std::string why = fmt::format("its meter has changed ({}, before {})", meter, n.meter);
       if (!change_meter(n, std::move(meter)) && had) begun_again(n, id, std::move(why));
     }
-    n.quiet_until = now + policy::power_window;  // what the windows hold is of both
+    n.quiet_until = now + policy::power_window;  // until then the windows hold values of the old one, too
     n.late = may_lag(n.meter) ? std::make_unique<node_state::late_meter>() : nullptr;
   }
   n.by = power;
@@ -148,7 +148,8 @@ bool power_learning::change_meter(node_state& n, std::string meter) {
   return knows;
 }
 
-/// Of a meter that may lag: the load that its watts of now are of. Nothing: not known, or looked at already.
+/// For a meter that may lag: the load to which its present watts belong. Nothing: the load is not known, or
+/// these watts were used already.
 std::optional<double> power_learning::load_of(node_state& n, double load, double watts, instant now) {
   node_state::late_meter& m = *n.late;
   if (m.still_at < 0 || std::abs(load - m.still_at) > still) {

@@ -48,8 +48,8 @@ using async::within;
 constexpr duration look_again = std::chrono::seconds(1);             // the Lease ends by time alone
 constexpr duration look_for_wakes = std::chrono::milliseconds(250);  // while pods wait
 
-/// Takes a list that was read beside the watch. What it does not name stays: that costs a place of maxNodes
-/// at most, and the watch mends it.
+/// Takes a list of nodes that was read in addition to the watch. Nodes that the list lacks are kept: at worst
+/// each holds a slot of maxNodes until the watch removes it.
 class second_look final : public kube::watcher {
  public:
   explicit second_look(kube::node_objects& to) : to_(to) {}
@@ -120,8 +120,8 @@ void node_label_sync::impl::pass_on() {
   news.notify();
 }
 
-// With the Lease, and with everything read that says which labels are whose. The ingest loop has been told
-// all nodes' labels before, so that those that are there have their slots.
+// This replica writes once it has the Lease and has read everything that says which labels are whose. Before
+// that, the ingest loop has been told all nodes' labels, so that labels on nodes have their slots.
 void node_label_sync::impl::lead(instant now) {
   const bool now_writes = with.leads() && looked && claims_known;
   labels.set_leads(now_writes, now);

@@ -11,7 +11,7 @@
 namespace binnacle::aggregator {
 namespace {
 
-// No watts are as far from all others as a tenth of a watt, which is what watts are rounded to.
+// 0 W has no logarithm. So it counts as 0.1 W, the step to which watts are rounded.
 double log_of(double watts) { return std::log(std::max(watts, 0.1)); }
 
 /// Which part of the machine a source of host_power_watts measures; empty: nobody knows.

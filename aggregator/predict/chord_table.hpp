@@ -47,7 +47,7 @@ class chord_table {
     const known_power* find(std::uint32_t node) const noexcept {
       return node < rows_.size() && rows_[node] ? &*rows_[node] : nullptr;
     }
-    /// Has the memory of it fetched; for loops over many nodes. Any id.
+    /// Prefetches the node's memory; for loops over many nodes. Any id is allowed.
     void prefetch(std::uint32_t node) const noexcept {
       if (node >= rows_.size()) return;
       const char* at = reinterpret_cast<const char*>(&rows_[node]);

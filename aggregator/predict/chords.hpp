@@ -54,9 +54,9 @@ class chords {
     const std::uint32_t i = here.before_, far = next_[i];
     // The best chord leads to the next point: it is the line of the curve on which the load lies.
     if (far == i + 1) return (double{watts_[far]} - double{watts_[i]}) * per_core_;
-    // The curve lies above the envelope here. The best chord ends at a corner of the envelope, not before the
-    // end for the point right of the load and not behind the end for the point left of it; mostly they are
-    // one.
+    // The curve lies above the envelope here. The best chord ends at a corner of the envelope: not before the
+    // end for the point right of the load, and not behind the end for the point left of it. Mostly these two
+    // ends are the same.
     std::uint32_t end = next_[i + 1];
     double best = slope(here, end);
     while (end < far) {

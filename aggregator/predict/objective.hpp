@@ -59,7 +59,7 @@ struct candidate {
 struct placing {
   cost costs;
   double now = 0;    ///< watts at the load, at most those at the cap
-  double with = 0;   ///< watts with the pod, likewise
+  double with = 0;   ///< watts with the pod, at most those at the cap
   double slope = 0;  ///< watts per core from the load to the end of the best chord
 };
 

@@ -131,7 +131,7 @@ double middle_height(const std::vector<measured>& all) {
 statistics pooled(std::span<const statistics* const> nodes) {
   std::vector<measured> all;
   struct sums {
-    double load = 0;  // times samples
+    double load = 0;  // the sum of load × samples
     std::uint32_t samples = 0;
   };
   std::array<sums, all_bins> seen{};

@@ -11,9 +11,9 @@
 
 namespace binnacle::questions {
 
-/// Columns with a window that requests ask for (old names carry one): a window has to be kept while nobody
-/// asks, so the first request starts it on the ingest loop and the last is remembered for a while. Faces
-/// loop.
+/// Columns with a window that requests ask for (old names carry a window). A window must be filled also while
+/// nobody asks. So the first request starts the column on the ingest loop, and it ends only some time after
+/// the last request. Faces loop.
 class watched_columns {
  public:
   static constexpr std::size_t most = 64;  ///< further names are answered without their window

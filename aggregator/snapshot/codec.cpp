@@ -169,7 +169,7 @@ class byte_stream final : public kj::OutputStream {
 
 namespace {
 
-/// Within one boot the instants need no translation. A boot without an id is like no other.
+/// Within one boot the instants need no translation. A boot without an id equals no other boot.
 bool same_boot(const snapshot& s, const clocks& now) noexcept {
   return !s.boot_id.empty() && s.boot_id == now.boot_id && s.taken <= now.boot;
 }

@@ -29,7 +29,7 @@ class in_flight {
   };
 
   void put(const std::string& uid, std::string_view set_uid, std::string_view node, instant now);
-  /// It is known now where the pod goes. Nothing for a pod that is not in flight.
+  /// Notes the node where the pod goes. Does nothing for a pod that is not in flight.
   void settle(const std::string& uid, std::string_view node);
   void gone(const std::string& uid) { pods_.erase(uid); }
   /// Null: it is not in flight.

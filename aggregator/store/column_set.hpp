@@ -19,8 +19,8 @@
 
 namespace binnacle::store {
 
-/// What a column's plans are compiled from, besides the shape. `serial` is another one each time the name
-/// means something else, and never used again; 0: there is no such column.
+/// What a column's plans are compiled from, besides the shape. Each time the name gets another meaning,
+/// `serial` becomes a number that was never used before; 0: there is no such column.
 struct plan_wish {
   std::uint64_t serial = 0;
   std::string metric;
@@ -51,7 +51,7 @@ struct column {
   std::size_t users = 0;
   std::set<std::string, std::less<>>
       families;            ///< what it reads at the nodes seen so far, and by the catalogue
-  duration stale_after{};  ///< the longest of its members at the nodes seen so far; zero: none has any
+  duration stale_after{};  ///< the longest stale-after of its members, at the nodes seen so far; zero: none
   std::shared_ptr<shared_column> values;
 };
 
@@ -99,12 +99,12 @@ class column_set {
   bool used(column_id id) const noexcept {
     return index(id) < columns_.size() && columns_[index(id)] != nullptr;
   }
-  /// Plans that were compiled here, and not beside the loop.
+  /// How many plans were compiled on this thread, because make_plans() had not made them.
   std::uint64_t compiled() const noexcept { return compiled_; }
   std::size_t in_use() const noexcept { return by_spec_.size(); }
 
-  /// The kind of that shape, with a plan for every column in use: a ready one if it is still the right one.
-  /// `ready` may be null.
+  /// The kind of that shape, with a plan for every column in use. A plan of `ready` is taken if it still
+  /// fits; `ready` may be null.
   std::shared_ptr<const kind> kind_of(std::shared_ptr<const shape> s, const ready_plans* ready);
   /// What make_plans() needs for the columns in use now, by id.
   std::shared_ptr<const std::vector<plan_wish>> plan_wishes() const;
@@ -116,7 +116,7 @@ class column_set {
 
   /// What each column in use wants of each family that it reads at some node and that a node can have.
   std::vector<reading_wish> wishes() const;
-  /// Another version: wishes() may differ from the last time.
+  /// If this number has changed, wishes() may have changed.
   std::uint64_t interest_version() const noexcept { return interest_version_; }
 
  private:

@@ -41,7 +41,7 @@ priced price(const policy& p, const metrics::alias_table& names);
 class bill {
  public:
   void add(const priced& p);
-  /// Of a policy that was added.
+  /// Takes a policy off again that was added.
   void remove(const priced& p);
   const cost& total() const noexcept { return total_; }
 

@@ -84,7 +84,7 @@ struct published_strategy {
   std::vector<published_rule> rules;               ///< those that count: of some strategies the first only
   std::shared_ptr<const verdict_column> verdicts;  ///< null unless the engine judges it
   std::optional<node_limit> max_nodes = {};        ///< deschedule, labeling
-  duration cool_down{};                            ///< likewise; zero: none
+  duration cool_down{};                            ///< deschedule, labeling; zero: none
   power_terms power = {};                          ///< minimizepower
 };
 

@@ -18,15 +18,14 @@ class policy_set {
  public:
   /// `file` has this text now. One that has become empty counts as unreadable.
   void put(const std::string& file, std::string_view text);
-  /// The same for one object of an API server, as JSON: `name` is how messages call it, and they name no
-  /// lines.
+  /// The same for one object of an API server, as JSON. Messages call it `name` and give no line numbers.
   void put_object(const std::string& name, std::string_view json);
   /// `file` is there and cannot be read: what it gave stays in force.
   void unreadable(const std::string& file, std::string reason);
   /// `file` is gone, and its policies with it.
   void remove(const std::string& file);
-  /// What an earlier process had read last of each source: it counts as if this process had read it, until
-  /// the source's text comes. Before the first text.
+  /// What an earlier process had read last of each source. It counts as if this process had read it, until
+  /// the source's text comes. Call it before the first text.
   void recall(const std::vector<kept_policy>& all);
   /// All sources have been read: those that were only recalled are gone.
   void forget_recalled();
