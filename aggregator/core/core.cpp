@@ -1,9 +1,9 @@
 // Store, engine and label wishes as one state machine, and why it is one.
 //
-// Each of the three is pure by itself. What goes wrong goes wrong between them: which is told first, whether
-// a label is wished for on the strength of a value that has just expired, whether a node has an id before its
-// label is known. So their order is fixed here, in one class without sockets, clocks, files or threads. The
-// same events with the same times yield the same changes; README.md lists both.
+// Each of the three is pure by itself. Mistakes happen between them: which is told first, whether a label is
+// wished for on the strength of a value that has just expired, whether a node has an id before its label is
+// known. So their order is fixed here, in one class without sockets, clocks, files or threads. The same
+// events with the same times yield the same changes; README.md lists both.
 //
 // How an event runs:
 // 1. at(now) moves the core's time. It never goes back: an event that was posted earlier but arrives later

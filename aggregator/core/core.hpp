@@ -106,8 +106,8 @@ class core {
   store::warehouse::watched watch(const store::column_spec& spec, instant now);
   void unwatch(store::column_id id, instant now);
 
-  /// Which part of the time since the last call the caller's loop worked, 0 to 1. What is wished for is read
-  /// less often while that is too much (reading_budget).
+  /// `busy`: the part of the time since the last call in which the caller's loop worked, 0 to 1. While that
+  /// is too much, agents read the wished families less often (reading_budget).
   void load(double busy, instant now);
 
   // Events of time.

@@ -85,8 +85,8 @@ void power_learning::begun_again(node_state& n, store::node_id id, std::string w
   restarts_.push_back({id, std::move(why)});
 }
 
-/// Begins anew if the hardware or the meter has changed. Gives whether both are known: after a new catalogue
-/// a node says which they are only with its next values.
+/// Begins anew if the hardware or the meter has changed. Returns whether both are known: after a new
+/// catalogue, the node says which they are only with its next values.
 bool power_learning::meet(node_state& n, store::node_id id, const store::row& cells, instant now) {
   const auto* const power = store::first_present(cells, policy::power_metric, now).series;
   const auto* const about = store::first_present(cells, "host_hardware_info", now).series;
@@ -120,7 +120,7 @@ bool power_learning::meet(node_state& n, store::node_id id, const store::row& ce
   return power != nullptr;
 }
 
-/// From what a snapshot kept, if it is of this hardware and this meter.
+/// Goes on from what a snapshot kept, if it was learned with this hardware and this meter.
 void power_learning::go_on(node_state& n, store::node_id id) {
   const bool same = n.kept->of == learning_key(n.machine, n.meter);
   if (!same && n.machine.empty()) return;  // it has not said yet what it is
@@ -133,7 +133,7 @@ void power_learning::go_on(node_state& n, store::node_id id) {
   n.kept.reset();
 }
 
-/// Another meter of the same machine. True: it goes on from what was learned by that meter before.
+/// The machine has another meter now. True: the node goes on from what it had learned by that meter before.
 bool power_learning::change_meter(node_state& n, std::string meter) {
   if (n.own.samples() != 0) n.others.push_back({std::move(n.meter), n.own});
   n.meter = std::move(meter);
@@ -190,7 +190,7 @@ void power_learning::take(node_state& n, store::node_id id, instant now) {
   }
 }
 
-/// What nodes of a kind have measured together.
+/// Joins what the nodes of a kind have measured.
 void power_learning::pool() {
   kinds_.clear();
   usual_kind_.clear();

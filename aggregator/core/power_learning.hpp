@@ -51,7 +51,7 @@ class power_learning {
     std::string why;  ///< a clause: "its meter (dcmi) stood still while its load moved"
   };
   struct news {
-    /// Those that are new, or differ enough from what was said before to matter.
+    /// Models that are new, or that differ enough from the last ones to matter.
     std::vector<std::pair<store::node_id, std::shared_ptr<const predict::model>>> models;
     std::vector<restart> restarts;
   };

@@ -12,8 +12,8 @@
 /// kind: a further strategy is an enumerant, a file in strategies/ and a line in strategies.cpp.
 namespace binnacle::policy {
 
-/// What a strategy is for, and so where it is judged. A strategy yields one of these: what must refuse nodes
-/// and rank them is two strategies of one policy.
+/// What a strategy is for, and so where it is judged. A strategy yields one of these. A policy that refuses
+/// nodes and ranks them has two strategies.
 enum class yield : std::uint8_t {
   refusals,  ///< nodes that may not have a pod: the engine judges whenever a value comes, filter reads the
              ///< verdicts

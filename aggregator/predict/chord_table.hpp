@@ -26,7 +26,7 @@ struct known_power {
 /// The best chords of all nodes, for each cap (a policy's maxLoad) and each choice of models that is asked
 /// for. Which model of a node counts is settled when models have changed, not for each candidate: a candidate
 /// costs one look at one piece of memory.
-/// Bounds: `most_kept`; the one that was asked for least recently gives way.
+/// Bounds: `most_kept` choices; the one whose last use is oldest is dropped.
 class chord_table {
   using row = std::optional<known_power>;
   struct kept {

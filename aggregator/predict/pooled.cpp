@@ -5,9 +5,10 @@
 // node 2, node 2 with node 3. A node's height follows from the shape, so only the 21 unknowns of the shape
 // are solved for.
 //
-// Two more terms: neighbouring bins differ from the shape of published servers by nearly the same factor,
-// with so small a weight that it decides only where nothing else joins two groups of nodes, or a node is
-// alone; and the shape stays near 0, since heights and shape are known only together.
+// Two more terms are added. The first says that neighbouring bins differ from the shape of published servers
+// by nearly the same factor. Its weight is so small that it decides only where nothing else joins two groups
+// of nodes, or where a node is alone. The second keeps the shape near 0, since only the sum of height and
+// shape is measured.
 //
 // A node that is unlike the others must not bend the shape. So errors beyond 2 % count by their size and not
 // by its square (Huber): solved again with weights by the errors of the last round.

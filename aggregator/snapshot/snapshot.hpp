@@ -62,8 +62,8 @@ duration age_of(const snapshot& s, const clocks& now) noexcept;
 /// Check age_of() first: the shift of a very old snapshot may be larger than a word_reader allows.
 duration shift_of(const snapshot& s, const clocks& now) noexcept;
 
-/// Gives the bytes of a snapshot to `take`, piece by piece: Cap'n Proto, packed. What has been given is
-/// freed, so that it takes no more memory than the snapshot did, and a MiB. Cost: some 20 ns a word.
+/// Gives the bytes of a snapshot to `take`, piece by piece: Cap'n Proto, packed. Frees each part that it has
+/// given, so it needs at most a MiB more memory than the snapshot. Cost: some 20 ns a word.
 void encode(snapshot s, const std::function<void(std::span<const std::byte>)>& take);
 /// All bytes at once, for a small snapshot.
 std::vector<std::byte> encode(snapshot s);

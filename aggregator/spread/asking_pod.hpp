@@ -28,7 +28,7 @@ asking_pod asking_pod_of(std::string_view pod);
 /// one counts.
 std::string_view rate_in(const boost::json::object& metadata) noexcept;
 
-/// The reference to the ReplicaSet that controls an object, of its metadata; null: none does.
+/// From an object's metadata: the reference to the ReplicaSet that controls it; null: none does.
 const boost::json::object* replica_set_in(const boost::json::object& metadata) noexcept;
 
 }  // namespace binnacle::spread

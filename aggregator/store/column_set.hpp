@@ -34,7 +34,7 @@ struct ready_plan {
   std::vector<std::string> families;
 };
 
-/// Plans of one shape that were compiled beside the loop, by column id.
+/// Plans of one shape that another thread than the loop's compiled, by column id.
 struct ready_plans {
   std::vector<ready_plan> by_column;
 };
@@ -60,8 +60,8 @@ struct column {
 struct kind {
   std::shared_ptr<const shape> what;
   std::vector<std::shared_ptr<const plan>> plans;  ///< by column id; null: free
-  /// By column id: the same for all columns with one plan (windows of one metric), so that their members are
-  /// looked at once; `alone` for the others.
+  /// By column id: a number that is the same for all columns with one plan (windows of one metric), so that
+  /// their members are looked at once; `alone` for the others.
   std::vector<std::uint32_t> twins;
   static constexpr std::uint32_t alone = ~std::uint32_t{0};
   std::vector<std::vector<std::uint32_t>> columns_of;  ///< by group: column ids
@@ -114,7 +114,8 @@ class column_set {
   static constexpr std::size_t most_families = 5'000;
   const std::set<std::string, std::less<>>& families() const noexcept { return families_; }
 
-  /// What each column in use wants of each family that it reads at some node and that a node can have.
+  /// For each column in use and each family that it reads at some node: how often it wants the family read.
+  /// Only families that a node can have.
   std::vector<reading_wish> wishes() const;
   /// If this number has changed, wishes() may have changed.
   std::uint64_t interest_version() const noexcept { return interest_version_; }

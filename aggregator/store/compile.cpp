@@ -56,8 +56,7 @@ indexes select(const shape& s, std::span<const metrics::member> members, const s
   return out;
 }
 
-/// The terms of `chosen` at their finest exponent. A span of more than 18 digits cannot be brought together:
-/// no terms then.
+/// The terms of `chosen` at their finest exponent. No terms if their exponents differ by more than 18 digits.
 std::vector<plan::term> terms_of(const shape& s, const indexes& chosen, std::int8_t& exponent) {
   std::vector<plan::term> out;
   if (chosen.empty()) return out;
@@ -222,7 +221,7 @@ plan compile(const shape& s, std::string_view metric, const metrics::resolved& n
 
 namespace {
 
-/// The decimal that a double was written as: its shortest text.
+/// The decimal as which somebody wrote this double: its shortest text.
 std::optional<decimal> shortest(double value) noexcept {
   if (!std::isfinite(value)) return std::nullopt;
   const std::string text = fmt::format("{}", value);  // "-0.00125", "4.76837158203125e-07"

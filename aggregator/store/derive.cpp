@@ -60,7 +60,7 @@ certainty mirrored(certainty c) noexcept {
   return c == certainty::at_most ? certainty::at_least : c;
 }
 
-/// What a partial value says of the whole one, by the rule.
+/// How certain a partial value is, by the rule that made it.
 certainty without_some(node_rule rule) noexcept {
   if (rule == node_rule::max) return certainty::at_least;
   if (rule == node_rule::min) return certainty::at_most;

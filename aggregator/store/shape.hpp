@@ -19,8 +19,8 @@ struct shape {
   struct series {
     std::string family;
     metrics::label_set labels;  ///< own families: in catalogue order
-    std::string flat;  ///< metrics::flat_name(); empty when it has none (no labels, of a CPU or a pod, lost a
-                       ///< collision)
+    std::string flat;  ///< metrics::flat_name(); empty when it has none (no labels, a CPU's or a pod's, lost
+                       ///< a collision)
     std::int8_t exponent = 0;
     metrics::kind type = metrics::kind::gauge;
     std::uint16_t group = 0;

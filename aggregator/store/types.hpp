@@ -14,7 +14,8 @@
 
 namespace binnacle::store {
 
-/// A node, until it is forgotten: dense, given out in order of first sight, never reused.
+/// The id of a node until the node is forgotten. Ids are dense, given out in order of first sight, and never
+/// reused.
 enum class node_id : std::uint32_t {};
 /// A metric that somebody uses (a policy rule, an alias in use), derived for every node.
 enum class column_id : std::uint32_t {};

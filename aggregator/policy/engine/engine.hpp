@@ -122,7 +122,7 @@ class engine {
     bool enforced = true;                  // false: DryRun
     bool allowed = true;                   // label_refusal() finds nothing
     bool patient = true;                   // the grace is not over
-    // What the outside has been told.
+    // What the sink has been told.
     bool said_held = false;
     bool said_frozen = false;
     std::uint64_t said_missing = 0;  // rules, as bits

@@ -25,7 +25,7 @@ class label_plan {
     std::string name;
     std::vector<offer> offers;  ///< in spec order
     bool one_direction =
-        true;  ///< all offering rules look for larger values, all for smaller ones, or all Equals
+        true;  ///< true: all offering rules look for larger values, all for smaller ones, or all Equals
   };
   const std::vector<key>& keys() const noexcept { return keys_; }
   /// Some key is given by more than one rule, so that values decide.

@@ -23,7 +23,7 @@ struct engine_counters {
   std::uint64_t deadlines_met = 0;
 };
 
-/// What the runs leave for the engine to do, and what they need to know of it. Belongs to the engine.
+/// Work that the runs leave for the engine, and facts that they need from it. Belongs to the engine.
 struct run_context {
   deadlines due;
   std::vector<event> events;

@@ -46,8 +46,8 @@ struct out_of_line {
 /// One node's lie cannot take the differences out of all others' scores: a value beyond the range of the
 /// others, widened on either side, counts as the end of that range. This changes the order among lies alone.
 /// - From `least_for_percentiles` values on the range goes from the 5th to the 95th percentile of up to 512
-///   candidates, evenly taken, and is widened by its own length. So the others' differences shrink to a third
-///   at most, and honest scores, whose range is narrower, are what they are without this.
+///   candidates, evenly taken, and is widened by its own length. So the differences between the others shrink
+///   to a third at most. Honest values have a narrower range, and their scores do not change.
 /// - With fewer values, but at least three, the range leaves out the highest and the lowest. With three it is
 ///   the middle value alone. Few values say little about how far an honest one may lie from them, so the
 ///   range is widened by four to eight times its largest magnitude (by more, the further these values lie
