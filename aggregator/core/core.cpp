@@ -161,7 +161,7 @@ void core::policies(const policies_in_force& all, instant now) {
   settle();
 }
 
-/// Puts those of the wanted policies in force that the fleet's size allows.
+/// Puts the wanted policies in force, as far as the fleet's size allows.
 void core::put_in_force() {
   affordable_.choose(wanted_.policies, fleet(), *names_);
   readers_changed_ = true;

@@ -27,7 +27,7 @@ struct core_options {
   store::warehouse_limits limits;
   /// Options of the engine. The core sets told_nodes_only itself.
   policy::engine_options policies;
-  /// What policies may take; those that would take more are not in force.
+  /// How much of memory and time policies may take. Policies that would take more are not in force.
   policy::cost_limits costs;
   /// What a snapshot may take, by size_of(): windows for which there is no room begin anew after a restart.
   std::size_t snapshot_bytes = std::size_t{64} << 20;
@@ -90,9 +90,9 @@ class core {
 
   void policies(const policies_in_force& all, instant now);
   void aliases(std::shared_ptr<const metrics::alias_table> table, instant now);
-  /// What Node objects carry of our labels: those that changed.
+  /// Our labels on Node objects, for the objects where they changed.
   void node_labels(const std::vector<labels::node_labels>& nodes, instant now);
-  /// Keys that others have on nodes: those that changed.
+  /// Keys that others have set on nodes, for the nodes where they changed.
   void taken_keys(std::vector<labels::node_taken> nodes, instant now);
   /// Whether this replica writes the labels; see policy::engine::set_writes_labels().
   void set_writes_labels(bool writes, instant now);

@@ -17,8 +17,8 @@
 //   the server is away or overloaded (no answer, 429, 5xx)   all wait, longer each time, with jitter
 //   we may not (401, 403)                                    all wait for half a minute
 //   this node's patch is refused (422 and so on)             this node alone waits, for five minutes
-// A conflict (409) is none of them: somebody wrote the node first, its new state comes by the watch, and
-// the patch is made again from that.
+// A conflict (409) is no failure: somebody else wrote the node first. The watch brings the node's new state,
+// and the patch is made again from that.
 
 #include "aggregator/labels/label_writer.hpp"
 
@@ -153,7 +153,8 @@ std::optional<instant> label_writer::next_wake() const noexcept {
   return std::max({queue_.begin()->first, paused_until_, patches_.next()});
 }
 
-/// Patches that were under way together fail together. They make one pause, as long as the longest of them.
+/// Patches that were under way together often fail together. They cause one pause, as long as the longest
+/// that any of them asks for.
 void label_writer::pause(const flight& of, std::string why, duration at_least, instant now) {
   trouble_ = "node labels cannot be written: " + std::move(why);
   unanswered_ = false;

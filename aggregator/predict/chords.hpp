@@ -11,8 +11,8 @@ namespace binnacle::predict {
 
 /// The best chord from each load of a curve: the smallest (f(y) − f(x)) / (y − x) over all y in (x, cap], the
 /// first slope of the curve's convex envelope from x on. It charges a step once and spreads it over what the
-/// node can still take, so that a node that was started is filled to where its next watts become dear before
-/// another one is woken. The slope at x alone sees neither.
+/// node can still take, so that a started node is filled until its next watts become expensive, and only then
+/// another node is woken. The slope at x alone sees neither.
 /// Made when a curve changes, in one pass over its points; asked once for each candidate of a pod. The chords
 /// of a curve of 21 points are one piece of memory, since a pod makes prioritize look at thousands of curves.
 /// Units: loads in cores, slopes in watts per core, so that nodes of different size compare.

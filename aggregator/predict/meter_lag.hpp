@@ -39,7 +39,7 @@ class meter_lag {
   double mean(std::size_t ago, std::size_t steps) const noexcept;
   void choose() noexcept;
 
-  // Changes are taken over so many steps: long beside a step, short beside a day.
+  // Changes are taken over this many steps: long compared with a step, short compared with a day.
   static constexpr std::size_t change = 6;
   static constexpr std::size_t held = 32;
   static_assert(delays + means + change <= held);

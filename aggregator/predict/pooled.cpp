@@ -32,7 +32,7 @@ constexpr std::size_t all_bins = statistics::bins;
 using by_bin = std::array<double, all_bins>;
 
 constexpr double enough_samples = 50;  // samples: a bin's mean is no better with more
-constexpr double joined = 1e-3;        // neighbouring bins, beside 1 for a bin of one node
+constexpr double joined = 1e-3;        // weight of the term for neighbouring bins; a bin of one node has 1
 constexpr double near_zero = 1e-6;
 constexpr double usual_error = 0.02;
 constexpr int rounds = 4;
@@ -101,8 +101,8 @@ by_bin fitted(std::vector<measured>& all, const by_bin& before, bool first) {
   return right;
 }
 
-/// Enough nodes to know the shape by: of each bin those that have measured it most, so that the cost of a
-/// large class is bounded and no load is lost.
+/// Picks enough nodes to know the shape: for each bin the nodes that have measured it most. So the cost of a
+/// large class is bounded, and no load is lost.
 std::vector<const statistics*> best_measured(std::span<const statistics* const> nodes) {
   if (std::ssize(nodes) <= nodes_of_a_bin) return {nodes.begin(), nodes.end()};
   std::vector<const statistics*> out, order(nodes.begin(), nodes.end());

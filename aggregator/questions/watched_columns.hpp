@@ -36,8 +36,8 @@ class watched_columns {
   /// The column, or null while it is being started.
   std::shared_ptr<const store::shared_column> get(const store::column_spec& spec, instant now);
   std::size_t size() const noexcept { return columns_.size(); }
-  /// Ends those that nobody asked for within `linger`. To be called now and then: while a column is kept, all
-  /// agents read its metric faster.
+  /// Ends the columns that nobody has asked for within `linger`. To be called now and then: while a column is
+  /// kept, all agents read its metric faster.
   void end_idle(instant now);
 
  private:

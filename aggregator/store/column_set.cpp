@@ -9,8 +9,8 @@
 // stays, with a new serial and new plans. A plan that another thread compiled carries the serial that it was
 // made for. If the column has a new serial by then, the plan is made again.
 //
-// wishes() is what the agents are asked to read, and how often: the fastest wish of all columns wins for each
-// family. Only families that a node can have are wished for.
+// wishes() says which families the agents are asked to read, and how often. For each family the fastest wish
+// of all columns counts. Families that no node can have are left out.
 #include "aggregator/store/column_set.hpp"
 
 #include "common/metrics/plausible.hpp"

@@ -133,7 +133,7 @@ class column_set {
   std::uint64_t interest_version_ = 0;
   std::uint64_t last_serial_ = 0;
   std::uint64_t compiled_ = 0;
-  mutable std::shared_ptr<const std::vector<plan_wish>> plan_wishes_;  // null: to be made anew
+  mutable std::shared_ptr<const std::vector<plan_wish>> plan_wishes_;  // null: must be made again
   // The nodes own their kind; an entry of a shape that no node has is dropped at the next sweep.
   std::unordered_map<const shape*, std::weak_ptr<kind>> kinds_;
   std::size_t sweep_at_ = 64;

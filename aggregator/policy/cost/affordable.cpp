@@ -85,7 +85,7 @@ void affordable::choose(const std::vector<policy>& wanted, std::size_t nodes,
     return std::tie(a->text.created, a->text.key) < std::tie(b->text.created, b->text.key);
   });
 
-  // First what is in force, then what would take its place or come beside it.
+  // First the versions in force, then the versions that would replace them or be added.
   const auto before = std::exchange(in_force_, {});
   for (const auto& w : by_age) {
     const auto at = before.find(w->text.key);

@@ -43,8 +43,8 @@ struct out_of_line {
 /// least 5 % of the largest magnitude, so that noise ties. The best always gets 10, also when all are equal;
 /// the worst gets 0 when the spread is real. A candidate without a value gets 0. `scores` has the size of
 /// `values`.
-/// One node's lie cannot take the differences out of all others' scores: a value beyond the range of the
-/// others, widened on either side, counts as the end of that range. This changes the order among lies alone.
+/// One node's false value cannot make the scores of all others equal: a value beyond the range of the others,
+/// widened on either side, counts as the end of that range. This changes the order among lies alone.
 /// - From `least_for_percentiles` values on the range goes from the 5th to the 95th percentile of up to 512
 ///   candidates, evenly taken, and is widened by its own length. So the differences between the others shrink
 ///   to a third at most. Honest values have a narrower range, and their scores do not change.

@@ -12,7 +12,7 @@ namespace binnacle::policy {
 class followed_file {
  public:
   enum class news {
-    none,     ///< all is as it was at the last look
+    none,     ///< nothing has changed since the last look
     text,     ///< another text than before
     trouble,  ///< it cannot be read, for another reason than before: trouble() says why
   };

@@ -14,7 +14,7 @@
 
 namespace binnacle::policy {
 
-/// What users' texts say of policies, as far as it is right.
+/// The policies in users' texts, without the parts that are wrong.
 struct policies_read {
   std::vector<policy> in_force;
   std::map<policy_key, std::string> sources;  ///< policy_set::sources()

@@ -11,9 +11,9 @@
 
 namespace binnacle::policy {
 
-/// The policies in force, from any number of files or API objects. A file's new text replaces its old one as
-/// far as it is right: a strategy or policy that is wrong now stays as it was last good, and what cannot be
-/// read at all stays whole. Pure: the texts are given.
+/// The policies in force, from any number of files or API objects. The parts of a file's new text that are
+/// right replace the old ones. A strategy or policy that is wrong now stays as it was last good, and a file
+/// that cannot be read at all changes nothing. Pure: the texts are given.
 class policy_set {
  public:
   /// `file` has this text now. One that has become empty counts as unreadable.
