@@ -7,7 +7,7 @@
 
 namespace binnacle::bench {
 
-/// A program under measurement: started, watched through /proc, ended by its id.
+/// A program that is measured: started, watched through /proc, and ended by its process id.
 class process {
  public:
   /// Throws when it cannot be started. Standard output and error go to `log_file`.
@@ -24,7 +24,7 @@ class process {
 
   /// Resident memory, MiB.
   double resident_mib() const;
-  /// The largest it ever was, MiB.
+  /// The largest resident memory so far, MiB.
   double peak_mib() const;
   /// CPU seconds of each thread, by thread name (user and system).
   std::map<std::string, double> cpu_by_thread() const;
