@@ -222,8 +222,8 @@ TEST_SUITE("aggregator/ingest/token") {
       CHECK(thief.session.retry_after() == 1min);
       CHECK(h.door->counters().open == 1);
 
-      // The address of the agent's pod is not known yet: the agent is not believed, but may come again in 10
-      // s instead of a minute.
+      // The address of the agent's pod is not known yet: the agent is not believed, but it need not wait a
+      // minute; it may come again after 10 s.
       tokens.addresses = {};
       co_await greet(early, "n2", "agent@n2");
       CHECK(early.why() == wire::reason::unverified);
