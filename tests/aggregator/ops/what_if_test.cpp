@@ -99,7 +99,7 @@ TEST_SUITE("aggregator/ops/what_if") {
     CHECK(a.at("cpu") == "2");
     CHECK(a.at("placed") == 4);
     CHECK(a.at("knownNodes") == 2);
-    // Together 75 and 202.5 W at one core each; eight cores more on "flat" cost 2.5 W each.
+    // At one core each, "cold" draws 75 W and "flat" 202.5 W. Eight more cores on "flat" cost 2.5 W each.
     CHECK(a.at("wattsNow").to_number<double>() == doctest::Approx(277.5));
     CHECK(a.at("wattsThen").to_number<double>() == doctest::Approx(297.5));
     REQUIRE(a.at("nodes").as_array().size() == 1);

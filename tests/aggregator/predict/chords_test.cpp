@@ -93,8 +93,8 @@ TEST_SUITE("aggregator/predict/chords") {
   }
 
   TEST_CASE("defect: a model of steps ranks a pod of one hundredth of a node") {
-    // WAO's published models are trees: the watts stand still for many loads, and the pod's own watts are 0
-    // on both.
+    // WAO's published models are trees: the watts do not change over many loads, so the pod's own watts are 0
+    // on both nodes.
     const chords steep(of({100, 100, 100, 100, 200, 200, 200, 200, 300}, 100), 1);
     const chords flat(of({100, 100, 100, 100, 110, 110, 110, 110, 120}, 100), 1);
     CHECK(steep.watts(13.5) == steep.watts(12.5));

@@ -127,7 +127,7 @@ TEST_SUITE("aggregator/predict/learner") {
     CHECK(repeats >= learner::usual_repeats - 1);
     CHECK(l.stuck());
     CHECK(l.samples() == 0);
-    CHECK(l.add(0.9, 222) == outcome::repeated);  // said once
+    CHECK(l.add(0.9, 222) == outcome::repeated);  // anew_stuck comes once
     CHECK(l.add(0.9, watts_at(0.9, 0)) == outcome::learned);
     CHECK_FALSE(l.stuck());
   }

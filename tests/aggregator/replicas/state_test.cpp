@@ -96,7 +96,7 @@ struct replica {
     route->mount(routes);
     serve(std::move(routes));
   }
-  /// With a body that is always the same.
+  /// Serves a body that is always the same.
   void serve_text(std::string body) {
     http::router routes;
     routes.add("GET", std::string(replicas::state_path),

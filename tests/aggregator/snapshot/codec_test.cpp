@@ -146,8 +146,8 @@ TEST_SUITE("aggregator/snapshot/codec") {
     CHECK(shift_of(s, later) == 0s);
     const clocks rebooted{"other", instant(30s), s.taken_wall + 5min};
     CHECK(age_of(s, rebooted) == 5min);
-    // The snapshot was taken 5 min ago: at 30 s - 5 min in the time of this boot. The snapshot itself says 90
-    // s.
+    // The snapshot was taken 5 min ago, which is 30 s - 5 min in the time of this boot. The snapshot itself
+    // says 90 s.
     CHECK(shift_of(s, rebooted) == 30s - 5min - 90s);
     const clocks set_back{"other", instant(30s), s.taken_wall - 1h};
     CHECK(age_of(s, set_back) == 0s);

@@ -95,7 +95,8 @@ class bench_bed {
   support::https_client::options face(std::uint16_t port) const {
     return {"127.0.0.1", port, caller_, "localhost", 60};
   }
-  /// A node's certificate, signed by the agents' CA, trusting the server's.
+  /// The files of a node: a certificate signed by the agents' CA, and the CA of the server, which the node
+  /// trusts.
   tls::files node(std::uint32_t i) {
     support::wanted what;
     what.dns_names = {"sim-" + std::to_string(i)};

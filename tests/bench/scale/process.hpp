@@ -19,7 +19,7 @@ class process {
   pid_t id() const noexcept { return pid_; }
   bool running() const;
   void signal(int number) const;
-  /// SIGTERM, then SIGKILL after ten seconds.
+  /// Sends SIGTERM, and SIGKILL after ten seconds.
   void stop();
 
   /// Resident memory, MiB.

@@ -153,7 +153,7 @@ TEST_SUITE("aggregator/kube/client") {
     to.plugin = slow_plugin(folder, "0; while [ ! -e " + folder / "go" + " ]; do sleep 0.05; done");
     support::run([&](async::loop&) -> task<void> {
       auto c = kube::client::open(to, quiet).value();
-      for (int i = 0; i < 2; ++i) {  // the one that starts it, and one that finds it running
+      for (int i = 0; i < 2; ++i) {  // the first call starts the plug-in, the second finds it running
         http::call hurried = nodes();
         const auto got = co_await c->ask(std::move(hurried), within(50ms));
         REQUIRE(got.has_error());

@@ -208,7 +208,7 @@ TEST_SUITE("aggregator/policy/published/scores") {
   }
 
   TEST_CASE("issue_16_a8_of_three_nodes_one_lies_and_the_others_are_still_ranked") {
-    // Two honest nodes of 100 and 200 W; fence: five times the larger.
+    // Two honest nodes of 100 and 200 W. A value beyond five times the larger one is clamped.
     struct {
       const char* what;
       decimal lie;
@@ -222,7 +222,7 @@ TEST_SUITE("aggregator/policy/published/scores") {
     for (const auto& row : lies) {
       CAPTURE(row.what);
       CHECK(by_value({decimal{100, 0}, decimal{200, 0}, row.lie}, row.better) == row.scores);
-      // Wherever the liar stands, and whatever share of the fleet is honest.
+      // The result does not depend on the liar's place.
       CHECK(by_value({row.lie, decimal{100, 0}, decimal{200, 0}}, row.better) ==
             std::vector{row.scores[2], row.scores[0], row.scores[1]});
     }
