@@ -38,9 +38,9 @@ class upstream {
 
   std::size_t size() const noexcept;
 
-  /// The pause between two lists of all nodes: a second for every thousand nodes. A list costs the aggregator
-  /// 8 ms per thousand nodes (docs/measured.md), so lists cost it 0.8 % of a core, however many nodes there
-  /// are.
+  /// The pause between two lists of all nodes: a second for every thousand nodes, from 1 to 20 s. A list costs
+  /// the aggregator 8 ms per thousand nodes (docs/measured.md), so lists cost it 0.8 % of a core at most, up to
+  /// 20,000 nodes.
   static std::chrono::milliseconds pause_between_lists(std::size_t nodes);
 
  private:
@@ -48,7 +48,7 @@ class upstream {
   upstream();
   async::task<told> ask(replica& which, std::string target);
   async::task<void> ask_into(std::size_t which, std::string target, std::vector<told>& all);
-  /// Asks the replicas from index `first` on, one after the other.
+  /// Asks the replicas from index `first` on, all at the same time.
   async::task<void> ask_from(std::size_t first, std::string target, std::vector<told>& all);
   std::vector<std::unique_ptr<replica>> all_;
   std::size_t at_ = 0;
