@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-/// What each subcommand does. They talk to the aggregator, print, and return the exit status.
+/// The functions of the subcommands. Each talks to the aggregator, prints, and returns the exit status.
 namespace binnacle::cli {
 
 enum exit_status : int {

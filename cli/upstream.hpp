@@ -38,9 +38,9 @@ class upstream {
 
   std::size_t size() const noexcept;
 
-  /// The pause between two lists of all nodes: a second for every thousand nodes, from 1 to 20 s. A list costs
-  /// the aggregator 8 ms per thousand nodes (docs/measured.md), so lists cost it 0.8 % of a core at most, up to
-  /// 20,000 nodes.
+  /// The pause between two lists of all nodes: a second for every thousand nodes, from 1 to 20 s. A list
+  /// costs the aggregator 8 ms per thousand nodes (docs/measured.md), so lists cost it 0.8 % of a core at
+  /// most, up to 20,000 nodes.
   static std::chrono::milliseconds pause_between_lists(std::size_t nodes);
 
  private:

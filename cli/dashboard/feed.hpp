@@ -23,9 +23,8 @@ class feed {
   struct impl;
 
  public:
-  static constexpr std::size_t most_topics = 64;  ///< of all pages together
-  static constexpr std::size_t most_extra_metrics =
-      4;  ///< of all pages, beyond those that the aggregator lists
+  static constexpr std::size_t most_topics = 64;        ///< of all pages together
+  static constexpr std::size_t most_extra_metrics = 4;  ///< of all pages, besides the aggregator's own list
   /// Every page asks for this metric, to divide by it; it does not count towards most_extra_metrics.
   static constexpr std::string_view uncounted_metric = "os_cpus";
 

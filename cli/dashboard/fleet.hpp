@@ -19,12 +19,13 @@ class fleet {
   std::uint64_t version() const noexcept { return version_; }  ///< 0: nothing was taken yet
   std::size_t size() const noexcept { return nodes_.size(); }
 
-  /// {"version":8,"whole":true,"nowMs":…,"metrics":[…],"total":n,"omitted":n,"nodes":[…]}: every node if
-  /// `seen` is 0 or nodes have gone since, else those that changed after version `seen`, each with its name
-  /// and those of its parts that did:
-  ///   "head": {"connected":…,"address":…,…}: all that the API says but the parts below and "seenMs";
-  ///   "values": {"METRIC":{"value":71.4,"readMs":…}}: with the Unix time of the reading in place of its age,
-  ///             so that a value that is not read again does not change;
+  /// What changed after version `seen`, as JSON:
+  /// {"version":8,"whole":true,"nowMs":…,"metrics":[…],"total":n,"omitted":n,"nodes":[…]}. "nodes" has every
+  /// node if `seen` is 0 or a node has gone since; else only the nodes that changed after `seen`. Each node
+  /// has its name and those of these parts that changed:
+  ///   "head": {"connected":…,"address":…,…}: all that the API says, except the parts below and "seenMs";
+  ///   "values": {"METRIC":{"value":71.4,"readMs":…}}: with the Unix time of the reading instead of its age:
+  ///             so a value that is not read again does not change;
   ///   "verdicts": as in the API.
   std::string since(std::uint64_t seen) const;
 

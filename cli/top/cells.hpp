@@ -24,8 +24,8 @@ cell cell_of(const node& n, const column& c, std::size_t trend, std::int64_t lat
 /// moves looks flat.
 std::string sparkline(const trail& t, std::size_t width);
 
-/// `text` for a terminal that shows only ASCII: "°" is left out, a bar becomes one of "_.-~=+*#", "·" a blank,
-/// "…" becomes '~', and any other character '?'.
+/// `text` for a terminal that shows only ASCII: "°" is left out, a bar becomes one of "_.-~=+*#", "·" a
+/// blank, "…" becomes '~', and any other character '?'.
 std::string in_ascii(std::string_view text);
 
 }  // namespace binnacle::cli::top

@@ -7,8 +7,8 @@
 
 namespace binnacle::cli {
 
-/// Prints the answer of /api/v1/policies: every policy with its rules, the nodes that they concern, its
-/// conditions, and what is wrong with the files.
+/// The answer of /api/v1/policies as text for people: every policy with its rules, the nodes that they
+/// concern, its conditions, and what is wrong with the files.
 std::string render_policies(const json::value& policies, const paint& with);
 
 /// Whether one of the problems is an error: then something in a file is not in force.

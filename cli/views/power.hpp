@@ -7,8 +7,8 @@
 
 namespace binnacle::cli {
 
-/// Prints what is known of a node's watts, from /api/v1/power/NODE: where the curve comes from, how well it
-/// is known, and a line with a bar for each load. The line of the present load is marked.
+/// The answer of /api/v1/power/NODE as text for people: where the node's curve of watts comes from, how well
+/// it is known, and a line with a bar for each load. The line of the present load is marked.
 std::string render_power(const json::value& answer, const paint& with);
 
 /// The text of a table's cell: where a node's curve comes from, and how much of its range of loads was

@@ -8,8 +8,8 @@
 
 namespace binnacle::cli {
 
-/// Prints the answer of /api/v1/nodes as a table: most watts first, each value with its age, one column per
-/// policy, and why. `wanted` has metrics besides power, temperature and CPU. Lines end in '\n'.
+/// The answer of /api/v1/nodes as the text of a table: most watts first, each value with its age, one column
+/// per policy, and why. `wanted` has metrics besides power, temperature and CPU. Lines end in '\n'.
 std::string render_top(const json::value& nodes, const std::string& url,
                        const std::vector<std::string>& wanted, const paint& with);
 

@@ -13,7 +13,7 @@ std::string with_unit(double value, std::string_view unit);
 /// "180ms", "1.3s", "4m10s".
 std::string age(std::int64_t milliseconds);
 
-/// Why there is no value, in words: the server's reason with blanks instead of other signs; "link down" for
+/// Why there is no value, in words: the server's reason with blanks instead of underscores; "link down" for
 /// "disconnected".
 std::string reason_words(std::string_view reason);
 

@@ -15,7 +15,7 @@ namespace binnacle::cli::dashboard::history {
 namespace {
 
 constexpr std::size_t most_lines = 3;
-constexpr std::size_t most_said = 300;  // of a server's own sentence
+constexpr std::size_t most_said = 300;  // letters of a server's own sentence
 
 std::string_view remedy(errc code) {
   switch (code) {
