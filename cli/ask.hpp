@@ -10,12 +10,13 @@
 
 namespace binnacle::cli {
 
-/// A question for JSON, with the bearer token in `token_file` if that is named: read for each question, since
-/// tokens are replaced. Errors: the file's, with what writes one. Blocks for a small file.
+/// A GET request for JSON. If `token_file` is not empty, the request carries the bearer token from that file.
+/// The file is read for each request, because tokens are replaced while a command runs. Errors: why the file
+/// cannot be used, and what writes a good one. Blocks while it reads a small file.
 result<http::call> call_for(std::string target, const std::string& token_file, std::size_t most_bytes);
 
-/// One call on a connection of its own; blocks until `deadline` at most. `security` null: plain HTTP. Any
-/// status is an answer. Include from .cpp files only.
+/// Makes one call on a new connection; blocks until `deadline` at most. If `security` is null, the call is
+/// plain HTTP. An answer with any HTTP status is a success. Include from .cpp files only.
 result<http::answer> ask(const http::server_address& to, std::shared_ptr<SSL_CTX> security, http::call what,
                          std::chrono::milliseconds deadline);
 

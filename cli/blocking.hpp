@@ -15,8 +15,8 @@ async::task<void> keep_outcome(async::task<result<T>> of, result<T>* in) {
   *in = co_await std::move(of);
 }
 
-/// A command has nothing else to do: runs `work`, which must have a deadline, on a loop of its own until it
-/// is done. Include from .cpp files only.
+/// Runs `work` on an event loop of its own and blocks until it is done; for commands that have nothing else
+/// to do. `work` must have a deadline. Include from .cpp files only.
 template <class T>
 result<T> blocking(async::task<result<T>> work) {
   result<T> out = error{errc::internal, "the operation never ran"};

@@ -13,7 +13,7 @@
 namespace binnacle::cli {
 namespace {
 
-/// What to do about a failed connection, as a clause to go on with.
+/// What to do about a failed connection, as the end of a sentence.
 std::string_view remedy(errc code) {
   switch (code) {
     case errc::disconnected:
@@ -26,9 +26,9 @@ std::string_view remedy(errc code) {
   }
 }
 
-/// What to do about a refusal, as the rest of a sentence. `said` are the server's words.
+/// What to do about a refusal, as the end of a sentence. `said` is the server's message.
 std::string remedy_of_refusal(std::string_view said) {
-  // As RBAC's refusals name the user: aggregator/callers/attributes.cpp.
+  // The words around the user's name in a refusal by RBAC: aggregator/callers/attributes.cpp.
   constexpr std::string_view before = "User \"", after = "\" cannot ", account = "system:serviceaccount:";
   const auto begin = said.find(before), end = said.rfind(after);
   if (begin == said.npos || end == said.npos || end < begin + before.size())
@@ -36,7 +36,8 @@ std::string remedy_of_refusal(std::string_view said) {
   std::string_view user = said.substr(begin + before.size(), end - begin - before.size());
   const std::string_view kind = user.starts_with(account) ? "serviceaccount" : "user";
   if (user.starts_with(account)) user.remove_prefix(account.size());
-  // What a shell takes as it is; nobody should copy anything else into one.
+  // Characters that a shell takes as they are. A name with any other is not printed, because people copy this
+  // command into a shell.
   const auto is_letter = [](char c) { return is_digit(c) || (lowered(c) >= 'a' && lowered(c) <= 'z'); };
   const auto is_plain = [&](char c) { return is_letter(c) || std::string_view("-._@:/").find(c) < 6; };
   const std::string who = std::ranges::all_of(user, is_plain) ? std::string(user) : "USER";

@@ -14,9 +14,9 @@
 
 namespace binnacle::cli {
 
-/// What a caller of that replica shows and believes; null for plain HTTP. Reads the PEM files. Errors:
-/// invalid_input (a token over plain HTTP among them), not_found, permission, each with the file and the
-/// remedy.
+/// Our TLS settings for a call to that replica: the certificate that we show and the CA that we trust; null
+/// for plain HTTP. Reads the PEM files. Errors: invalid_input (also for a token over plain HTTP), not_found,
+/// permission; each names the file and the remedy.
 result<std::unique_ptr<tls::context>> security_for(const endpoint& to, const connection& as);
 
 /// An answer's JSON and its text.
@@ -24,13 +24,14 @@ struct json_answer {
   boost::json::value json;
   std::string text;
 };
-/// What a replica's answer, or what kept it away, means to a person. Errors: what kept it from an answer,
-/// with a remedy, or the sentence of the server's refusal. Pure.
+/// Turns a call's outcome into JSON, or into an error for people. Errors: why there was no answer, with a
+/// remedy; or the sentence with which the server refused. Pure.
 result<json_answer> understood(const endpoint& from, result<http::answer> got);
 
-/// "/api/v1/nodes?metric=NAME": every node with these metrics besides the aggregator's own choice.
+/// "/api/v1/nodes?metric=NAME": every node, with these metrics and those that the aggregator chooses itself.
 std::string nodes_target(const std::vector<std::string>& metrics);
-/// "/api/v1/nodelabels": the keys of Node objects' labels; with a key, which nodes carry which value of it.
+/// "/api/v1/nodelabels" asks for the keys of Node objects' labels; with a key, for the nodes that carry each
+/// value of it.
 std::string labels_target(const std::string& key);
 
 /// The most bytes of one answer: a fleet of 20,000 nodes with all columns.

@@ -19,7 +19,7 @@ class App;
 
 namespace binnacle::cli {
 
-/// Which action was chosen, to be run after everything was parsed.
+/// The chosen subcommand's function, to be run after everything was parsed.
 using action = std::function<int(const connection&, const terminal&)>;
 
 /// Whether a command needs the settings file, which says which aggregators to ask. A command that asks none
@@ -29,8 +29,8 @@ enum class settings_file_is { needed, wanted, unused };
 /// What the command line says, bound by set_up().
 struct arguments {
   settings_file_is use = settings_file_is::needed;
-  /// Whether a kubeconfig is a way to the aggregators for this command. The doctor looks at the way itself,
-  /// and scheduler-config calls as kube-scheduler does.
+  /// Whether this command may reach the aggregators through a kubeconfig. The doctor may not, because it
+  /// examines the way itself; scheduler-config may not, because it calls as kube-scheduler does.
   bool is_led_by_cluster = true;
   connection flags;
   std::string settings_file;

@@ -18,7 +18,7 @@
 namespace binnacle::cli {
 namespace {
 
-/// The replica's client, or an error said on `on.err`.
+/// The replica's client. If there is an error, prints it on `on.err`.
 std::optional<client> opened(const std::string& url, const connection& to, const terminal& on) {
   auto peer = parse_endpoint(url);
   if (peer.has_value()) {
@@ -36,7 +36,7 @@ struct told {
   client::answer said;
 };
 
-/// What every replica answers. A replica that gives no answer is left out, with a message on `on.err`.
+/// The answer of every replica. A replica that gives no answer is left out, with a message on `on.err`.
 std::vector<told> ask_all(const connection& to, const std::string& target, const terminal& on) {
   std::vector<told> answers;
   for (const std::string& url : to.aggregators) {
@@ -52,8 +52,8 @@ std::vector<told> ask_all(const connection& to, const std::string& target, const
   return answers;
 }
 
-/// The first answer, for questions to which each replica has the same one. For each replica
-/// that gave no answer before there is a message on `on.err`.
+/// The first answer, for questions that every replica answers alike. For each replica that gave no answer
+/// before it, a message goes to `on.err`.
 std::optional<client::answer> ask_first(const connection& to, const std::string& target, const terminal& on) {
   for (const std::string& url : to.aggregators) {
     const auto c = opened(url, to, on);
@@ -70,8 +70,8 @@ void print_lines(const terminal& on, std::string text) {
   on.out << text;
 }
 
-/// If one replica was asked, its JSON as it came. If several were asked, a list that names the replica of
-/// each answer, also if only one of them answered.
+/// If one replica was asked, prints its JSON as it came. If several were asked, prints a list that names the
+/// replica of each answer, even if only one of them answered.
 void print_json(const connection& to, const terminal& on, const std::vector<told>& answers,
                 const char* what) {
   if (to.aggregators.size() == 1) return print_lines(on, answers.front().said.text);
@@ -80,8 +80,8 @@ void print_json(const connection& to, const terminal& on, const std::vector<told
   print_lines(on, to_text(json::object{{"aggregators", all}}));
 }
 
-/// What keeps the policies of these decisions from doing all that their objects say, from the first replica
-/// that answers: a policy that is not in force refuses nobody, and the decision alone does not say why.
+/// Prints why the policies of these decisions do not do all that their objects say, from the first replica
+/// that answers. A policy that is not in force refuses nobody, and the decision alone does not say why.
 void print_conditions(const connection& to, const std::vector<told_decision>& decisions, const terminal& on) {
   std::set<std::string> policies;
   for (const told_decision& d : decisions) {
@@ -208,7 +208,7 @@ int why_command(const connection& to, const why_arguments& what, const terminal&
     on.out << render_decision(decisions[i], now_ms, on.with);
   }
   print_conditions(to, decisions, on);
-  return outcome(to, answers);  // a replica that is silent may have the newest
+  return outcome(to, answers);  // no answer is a problem: the silent replica may have the newest decision
 }
 
 }  // namespace binnacle::cli

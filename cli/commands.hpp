@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-/// What each subcommand does. They talk to the aggregator, print, and return the exit status.
+/// The functions of the subcommands. Each talks to the aggregator, prints, and returns the exit status.
 namespace binnacle::cli {
 
 enum exit_status : int {
@@ -24,11 +24,11 @@ struct terminal {
   paint with;
   bool json = false;            ///< -o json
   bool is_tty = false;          ///< `out` is a terminal
-  bool shows_progress = false;  ///< `err` is one that can take a line away again
+  bool shows_progress = false;  ///< `err` is a terminal on which a line can be overwritten
 };
 
 struct status_arguments {
-  std::int64_t nodes = 0;  ///< exit_problem unless some replica has so many connected
+  std::int64_t nodes = 0;  ///< exit_problem unless some replica has so many nodes connected
 };
 int status_command(const connection& to, const status_arguments& what, const terminal& on);
 
@@ -36,33 +36,34 @@ struct top_arguments {
   std::vector<std::string> metrics;
   bool once = false;
 };
-/// The whole screen, live, until the person ends it; one table when `out` is no terminal.
+/// At a terminal, shows the nodes live on the whole screen until the person ends it; otherwise prints one
+/// table.
 int top_command(const connection& to, const top_arguments& what, const terminal& on);
 
 struct why_arguments {
-  std::string pod;         ///< as pod_pattern() takes it
-  std::string name_space;  ///< empty: all
+  std::string pod;         ///< in any form that pod_pattern() takes
+  std::string name_space;  ///< empty: all namespaces
   std::string node;
   std::string policy;
   bool all = false;        ///< every decision kept, not only the newest
   bool all_nodes = false;  ///< every candidate
   std::int64_t limit = 20;
 };
-/// What the server looks for: "web-1" and "pod/web-1" (kubectl's way) in `name_space` if one is given,
-/// "default/web-1", a part of a name, a UID. Pure.
+/// The pattern that the server looks for. `pod` may be "web-1" or "pod/web-1" (as in kubectl), to which
+/// `name_space` is added if it is not empty; or "default/web-1", a part of a name, or a UID. Pure.
 std::string pod_pattern(const std::string& pod, const std::string& name_space);
 int why_command(const connection& to, const why_arguments& what, const terminal& on);
 
-/// What is known of one node's watts. Any replica that has a model of it will do.
+/// Prints what is known of one node's watts, from any replica that has a model of the node.
 int power_command(const connection& to, const std::string& node, const terminal& on);
 
 struct what_if_arguments {
   std::int64_t pods = 1;
-  std::string cpu;     ///< of each, a Kubernetes quantity
+  std::string cpu;     ///< of each pod, as a Kubernetes quantity
   std::string policy;  ///< NAMESPACE/NAME or NAME; empty: the only one with minimizepower
 };
-/// What pods that do not exist would cost, and where they would go; exit_problem unless all find room. Any
-/// replica will do.
+/// Prints what pods that do not exist yet would cost, and where they would go; exit_problem unless all find
+/// room. Any replica may answer.
 int what_if_command(const connection& to, const what_if_arguments& what, const terminal& on);
 
 int policy_list_command(const connection& to, const terminal& on);

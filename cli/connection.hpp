@@ -12,9 +12,10 @@
 
 namespace binnacle::cli {
 
-/// A cluster whose API server leads to the aggregators.
+/// A cluster through whose API server commands can reach the aggregators.
 struct cluster_access {
-  /// Whether it is used: never, where nobody names an aggregator, or because somebody asked for it.
+  /// When the cluster is used: never; only if no aggregator is named; or always, because the user asked for
+  /// it.
   enum class use : unsigned char { never, unless_named, always };
   use how = use::never;
   std::string config;      ///< kubeconfig files as in KUBECONFIG, or in-cluster; empty: as kubectl finds them
@@ -22,18 +23,18 @@ struct cluster_access {
   std::string name_space;  ///< of the chart; empty: binnacle
 };
 
-/// How to reach the aggregator. Empty members are not given.
+/// How to reach the aggregators. An empty member was not given.
 struct connection {
   std::vector<std::string> aggregators;  ///< URLs of the ops face, one per replica
   tls::files pem;
   std::string token_file;  ///< holds a bearer token of the cluster; over https only
   cluster_access cluster = {};
-  std::string server_name = {};  ///< what the certificates must be issued for; empty: each URL's host
+  std::string server_name = {};  ///< the name that the certificates must have; empty: each URL's host
 };
 
-/// Flags win over the environment (BINNACLE_AGGREGATOR, comma-separated; BINNACLE_CERT, BINNACLE_KEY,
-/// BINNACLE_CA, BINNACLE_TOKEN_FILE), the environment over the file, and without any the aggregator is
-/// https://localhost:9102, or none where `cluster` leads there.
+/// Merges the settings: flags win over the environment (BINNACLE_AGGREGATOR, comma-separated; BINNACLE_CERT,
+/// BINNACLE_KEY, BINNACLE_CA, BINNACLE_TOKEN_FILE), and the environment wins over the file. If none names an
+/// aggregator, it is https://localhost:9102, or no aggregator if `cluster` leads there.
 connection merged(connection flags, const std::function<const char*(const char*)>& environment,
                   connection file);
 
@@ -41,7 +42,7 @@ connection merged(connection flags, const std::function<const char*(const char*)
 /// messages; relative files count from the folder of `name`. Errors: invalid_input with file and line.
 result<connection> parse_settings(const std::string& yaml, const std::string& name);
 
-/// A URL taken apart: "https://host:9102", "host", "host:9102", "[::1]:9102", "http://host".
+/// A parsed URL: "https://host:9102", "host", "host:9102", "[::1]:9102", "http://host".
 struct endpoint {
   std::string url;  ///< normalised, without a path
   std::string host;

@@ -4,9 +4,9 @@
 
 namespace binnacle::cli {
 
-/// The entry for telemetry/scheduling among the managedResources of an extender of a
-/// KubeSchedulerConfiguration, by which Binnacle's and TAS's are known; undefined without, also when
-/// `extender` is no map.
+/// The entry telemetry/scheduling of managedResources in an extender of a KubeSchedulerConfiguration.
+/// Binnacle's and TAS's extenders are recognised by it. Undefined if there is no such entry, or if `extender`
+/// is no map.
 YAML::Node telemetry_resource(const YAML::Node& extender);
 
 }  // namespace binnacle::cli

@@ -13,7 +13,7 @@ result<std::string> input_file(const std::string& name, std::size_t most) {
   struct stat st {};
   if (name != "-" && stat(name.c_str(), &st) == 0) {
     if (S_ISDIR(st.st_mode)) return error{errc::invalid_input, "is a folder: name a file"};
-    // A device may never end.
+    // Reading a device might never end.
     if (!S_ISREG(st.st_mode) && !S_ISFIFO(st.st_mode))
       return error{errc::invalid_input, "is not a regular file: name one"};
   }

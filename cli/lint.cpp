@@ -18,8 +18,8 @@ namespace fs = std::filesystem;
 using policy::problem;
 using policy::severity;
 
-/// The files named, a folder standing for the policy files in it, as the aggregator reads them. A folder
-/// without any is most likely the wrong one.
+/// The named files; a folder stands for the policy files that the aggregator would read in it. A folder
+/// without policy files is a problem: most likely it is the wrong one.
 std::vector<std::string> expanded(const std::vector<std::string>& names, std::vector<problem>& problems) {
   std::vector<std::string> files;
   for (const std::string& name : names) {

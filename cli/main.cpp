@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::string_view plugin_name = "kubectl-binnacle";
 
-/// ~/.config/binnacle/cli.yaml, or where XDG_CONFIG_HOME says; empty without a home.
+/// ~/.config/binnacle/cli.yaml, or the same below XDG_CONFIG_HOME; empty if there is no home folder.
 std::string default_settings_file() {
   if (const char* base = std::getenv("XDG_CONFIG_HOME"); base != nullptr && *base != '\0')
     return std::string(base) + "/binnacle/cli.yaml";
@@ -27,7 +27,7 @@ std::string default_settings_file() {
   return {};
 }
 
-/// The settings file; one that nobody named may be missing.
+/// Reads the settings file. The default file may be missing; a named one may not.
 result<connection> read_settings(const std::string& named) {
   const std::string path = named.empty() ? default_settings_file() : named;
   const auto text = read_file(path, 1u << 20);
@@ -39,14 +39,16 @@ result<connection> read_settings(const std::string& named) {
   return parse_settings(*text, path);
 }
 
-/// What is wrong with the command line. CLI11 words an option that is given twice for developers.
+/// What is wrong with the command line. CLI11's own message for a repeated option is written for developers,
+/// so it is replaced.
 std::string sentence_of(const CLI::ParseError& e) {
   const std::string said = e.what();
   const auto at = said.find(": At Most 1 required");
   return at == said.npos ? said : said.substr(0, at) + " is given twice: give it once";
 }
 
-/// kubectl's plugin goes where kubectl goes, unless somebody names an aggregator.
+/// As kubectl's plug-in, the command reaches the aggregators through kubectl's cluster, unless an aggregator
+/// is named.
 cluster_access::use use_of_cluster(const cluster_access& flags, std::string_view name) {
   using use = cluster_access::use;
   if (!flags.config.empty() || !flags.context.empty() || !flags.name_space.empty()) return use::always;
@@ -61,7 +63,7 @@ result<std::unique_ptr<bridge::way>> led_by(const connection& to, const terminal
 
 int run(int argc, char** argv) {
   const std::string name = std::filesystem::path(argc > 0 ? argv[0] : "binnacle").filename();
-  // kubectl finds a plugin by the name kubectl-binnacle and is spelled with a blank.
+  // kubectl finds a plug-in by the file name kubectl-binnacle; people type it with a blank.
   CLI::App app("What Binnacle knows about nodes, policies and placements.",
                name == plugin_name ? "kubectl binnacle" : "binnacle");
   arguments a;
@@ -98,7 +100,7 @@ int run(int argc, char** argv) {
   const char* kind = std::getenv("TERM");
   const bool progress = isatty(STDERR_FILENO) == 1 && kind != nullptr && std::string_view(kind) != "dumb";
   const terminal on{std::cout, std::cerr, with, a.output == output_form::json, tty, progress};
-  std::unique_ptr<bridge::way> way;  // for as long as the command runs
+  std::unique_ptr<bridge::way> way;  // lives as long as the command runs
   if (may_be_led && to.aggregators.empty()) {
     auto opened = led_by(to, on);
     if (opened.has_error()) {

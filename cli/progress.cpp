@@ -14,7 +14,7 @@ namespace binnacle::cli {
 namespace {
 
 constexpr std::string_view empty_line = "\r\x1b[K";
-constexpr std::chrono::seconds too_soon{2};  // to say how long the rest takes
+constexpr std::chrono::seconds too_soon{2};  // to estimate how long the rest takes
 
 }  // namespace
 
@@ -41,7 +41,7 @@ void progress::step(std::string_view what) {
     on_.err << line << '\n' << std::flush;
     return;
   }
-  // A line that wraps could not be taken away.
+  // A line that wraps could not be overwritten.
   on_.err << empty_line << shortened(line, screen_dimensions().width - 1) << std::flush;
 }
 

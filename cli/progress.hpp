@@ -9,16 +9,16 @@
 
 namespace binnacle::cli {
 
-/// How long steps still take, if the `left` of them take as long as the `done` ones did: ", about 12 s left".
-/// Empty while too little is known to say so. Pure.
+/// ", about 12 s left": how long the `left` steps will take, if each takes as long as one of the `done` steps
+/// did. Empty as long as too little is known. Pure.
 std::string left_words(std::size_t done, std::size_t left, std::chrono::steady_clock::duration took);
 
-/// One line at a terminal that says what a command is doing, while it has nothing else to say:
-/// "doctor: 3 of 14: extender, about 12 s left". It goes with this object. Where standard error is no
-/// terminal, a command that takes long says a step every two seconds, each in a line of its own.
+/// Says on one line of the terminal what a command is doing: "doctor: 3 of 14: extender, about 12 s left".
+/// The line disappears with this object. If standard error is no terminal, a long command writes the current
+/// step on a line of its own, at most every two seconds.
 class progress {
  public:
-  /// `patience`: how long nothing is said where there is no terminal.
+  /// `patience`: without a terminal, at least this long passes between two lines.
   progress(const terminal& on, std::string command, std::size_t steps,
            std::chrono::milliseconds patience = std::chrono::seconds(2))
       : on_(on), command_(std::move(command)), steps_(steps), patience_(patience) {}

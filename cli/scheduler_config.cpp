@@ -23,8 +23,8 @@ constexpr const char* group = "kubescheduler.config.k8s.io/v1";
 
 error wrong(std::string what) { return {errc::invalid_input, std::move(what)}; }
 
-/// The minor version in "1.34", "v1.34.2", "v1.34.2+k3s1". Errors: what it should look like, or that it is
-/// too old.
+/// The minor version in "1.34", "v1.34.2", "v1.34.2+k3s1". Errors: the text has another form, or the version
+/// is too old.
 result<int> minor_of(const std::string& version) {
   std::string_view text = version;
   if (text.starts_with('v')) text.remove_prefix(1);
@@ -80,7 +80,7 @@ YAML::Node extender_of(const scheduler_wiring& w) {
   return out;
 }
 
-/// What JSON takes for a number: YAML has others (.inf, 007, .5).
+/// Whether JSON allows `text` as a number. YAML has further forms (.inf, 007, .5).
 bool is_json_number(const std::string& text) {
   boost::system::error_code ec;
   const auto value = boost::json::parse(text, ec);
@@ -130,7 +130,8 @@ bool is_ours(const YAML::Node& extender, const scheduler_wiring& w) {
   return scalar(extender, "urlPrefix") == w.url || telemetry_resource(extender).IsDefined();
 }
 
-/// Profiles that leave out resources of their own: ignoredByScheduler takes the place of that.
+/// Whether a profile sets ignoredResources. kube-scheduler replaces that list with the resources that
+/// extenders ignore (ignoredByScheduler).
 bool leaves_out_resources(const YAML::Node& config) {
   for (const auto& profile : config["profiles"]) {
     if (!profile.IsMap()) continue;
@@ -144,7 +145,8 @@ bool leaves_out_resources(const YAML::Node& config) {
 
 constexpr const char* nodes_looked_at = "percentageOfNodesToScore";
 
-/// Above 100 nodes kube-scheduler then looks at a part of them, another one for each pod.
+/// Whether kube-scheduler chooses the share of nodes itself. Above 100 nodes it then looks at only some nodes
+/// for each pod, and at others for the next pod.
 bool samples_nodes(const YAML::Node& config) {
   const auto left_to_it = [](const YAML::Node& where) {
     const std::string percent = scalar(where, nodes_looked_at);
@@ -179,7 +181,7 @@ result<made_config> second_scheduler(const scheduler_wiring& w, bool json) {
   YAML::Node config;
   config["apiVersion"] = group;
   config["kind"] = "KubeSchedulerConfiguration";
-  // One replica. Several need a lease of their own, not that of the cluster's scheduler.
+  // This is for one replica. Several replicas need a Lease of their own, not that of the cluster's scheduler.
   config["leaderElection"]["leaderElect"] = false;
   config[nodes_looked_at] = w.percent_of_nodes.value_or(100);
   YAML::Node profile;

@@ -4,7 +4,7 @@
 
 namespace binnacle::cli {
 
-/// Columns and lines of the terminal on standard output; 80 and 24 if it does not say.
+/// The size of the terminal on standard output; 80 by 24 if it is not known.
 struct screen_size {
   std::size_t width = 80, height = 24;
 };

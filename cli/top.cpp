@@ -1,4 +1,4 @@
-// binnacle top: at a terminal the whole screen, live; else one table.
+// binnacle top: live on the whole screen at a terminal, otherwise one table.
 #include "cli/views/top.hpp"
 
 #include "cli/blocking.hpp"

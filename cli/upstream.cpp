@@ -14,7 +14,7 @@ namespace binnacle::cli {
 using async::task;
 
 namespace {
-constexpr std::chrono::seconds patience{5};  // as `binnacle status` has it
+constexpr std::chrono::seconds patience{5};  // the same as that of `binnacle status`
 }
 
 struct upstream::replica {
@@ -50,8 +50,8 @@ result<upstream> upstream::open(const connection& to) {
 }
 
 task<upstream::told> upstream::ask(replica& which, std::string target) {
-  // A page or a terminal stays open for weeks, certificates and tokens do not: a new one in its file is
-  // taken.
+  // A page or a terminal may stay open for weeks, longer than certificates and tokens last. So files that
+  // changed are read again.
   if (which.security) which.security->reload_if_changed();
   auto what = call_for(std::move(target), which.token_file, most_answer_bytes);
   if (what.has_error()) {
@@ -69,13 +69,14 @@ task<upstream::told> upstream::ask_one(std::string target) {
   for (std::size_t tried = 0; tried < all_.size(); ++tried) {
     const std::size_t asked = (at_ + tried) % all_.size();
     told t = co_await ask(*all_[asked], target);
-    // A wrong question is wrong everywhere. Any other refusal is this replica's own: it is busy, or stops, or
-    // has just started and does not know the node yet.
+    // Every replica would refuse a wrong question (400). Any other refusal concerns this replica only: it is
+    // busy, is stopping, or has just started and does not know the node yet.
     if (t.said.has_value() || t.status == 400) {
       at_ = asked;
       co_return t;
     }
-    // What a replica says tells more than that another one cannot be reached.
+    // A replica's own refusal is worth more to the person than the fact that another replica cannot be
+    // reached.
     if (tried == 0 || (best.status == 0 && t.status != 0)) best = std::move(t);
   }
   co_return best;

@@ -13,8 +13,8 @@
 
 namespace binnacle::cli {
 
-/// The replicas' ops faces, asked over connections that are kept. Include from .cpp files only. Threads: one
-/// loop, which must outlive it.
+/// Asks the replicas' ops ports over connections that are kept open. Include from .cpp files only. Threads:
+/// one loop, which must outlive this object.
 class upstream {
  public:
   /// Errors: those of parse_endpoint() and security_for().
@@ -26,20 +26,21 @@ class upstream {
   struct told {
     std::string url;
     result<json_answer> said;
-    unsigned status = 0;  ///< HTTP's; 0: no answer
+    unsigned status = 0;  ///< the HTTP status; 0: no answer
   };
-  /// The first replica that has the answer, beginning with the one that had it last. One that refuses is
-  /// passed over, but not for status 400: the others would say the same. If none has it, what the first
-  /// refusal said, or else why the first one could not be reached.
+  /// Asks replicas one after the other until one answers, beginning with the one that answered last. After a
+  /// refusal the next replica is asked, except after status 400, which all replicas would give. If none
+  /// answers: the first refusal, or, if none refused, why the first replica could not be reached.
   async::task<told> ask_one(std::string target);
-  /// Every replica, side by side; their answers in the order they were given. Takes as long as the slowest.
+  /// Asks every replica at the same time. Answers are in the order of the replicas. Takes as long as the
+  /// slowest one.
   async::task<std::vector<told>> ask_each(std::string target);
 
   std::size_t size() const noexcept;
 
-  /// How long to wait between two lists of all nodes. One costs the aggregator 8 ms a thousand nodes
-  /// (docs/measured.md), so that once a second a thousand nodes costs it 0.8 % of a core, whatever their
-  /// number.
+  /// The pause between two lists of all nodes: a second for every thousand nodes, from 1 to 20 s. A list
+  /// costs the aggregator 8 ms per thousand nodes (docs/measured.md), so lists cost it 0.8 % of a core at
+  /// most, up to 20,000 nodes.
   static std::chrono::milliseconds pause_between_lists(std::size_t nodes);
 
  private:
@@ -47,7 +48,7 @@ class upstream {
   upstream();
   async::task<told> ask(replica& which, std::string target);
   async::task<void> ask_into(std::size_t which, std::string target, std::vector<told>& all);
-  /// Asks the replicas from index `first` on.
+  /// Asks the replicas from index `first` on, all at the same time.
   async::task<void> ask_from(std::size_t first, std::string target, std::vector<told>& all);
   std::vector<std::unique_ptr<replica>> all_;
   std::size_t at_ = 0;

@@ -33,7 +33,7 @@ void write(YAML::Emitter& out, const YAML::Node& n, int depth) {
 }  // namespace
 
 bool is_quoted(const YAML::Node& scalar) {
-  // A plain scalar's tag is "?", that of one made here is empty.
+  // yaml-cpp gives a plain scalar the tag "?". A scalar made by this program has an empty tag.
   return scalar.Tag() == "!" || scalar.Tag() == "tag:yaml.org,2002:str";
 }
 

@@ -43,7 +43,7 @@ struct nodes_forgotten {
 struct policies_published {
   std::shared_ptr<const policy::policy_table> table;
 };
-/// What is known of these nodes' watts now; null: nothing any more.
+/// The present power models of these nodes; null: the node has none any more.
 struct models_learned {
   std::vector<std::pair<store::node_id, std::shared_ptr<const predict::model>>> models;
 };

@@ -1,9 +1,9 @@
 // Store, engine and label wishes as one state machine, and why it is one.
 //
-// Each of the three is pure by itself. What goes wrong goes wrong between them: which is told first, whether
-// a label is wished for on the strength of a value that has just expired, whether a node has an id before its
-// label is known. So their order is fixed here, in one class without sockets, clocks, files or threads. The
-// same events with the same times yield the same changes; README.md lists both.
+// Each of the three is pure by itself. Mistakes happen between them: which is told first, whether a label is
+// wished for on the strength of a value that has just expired, whether a node has an id before its label is
+// known. So their order is fixed here, in one class without sockets, clocks, files or threads. The same
+// events with the same times yield the same changes; README.md lists both.
 //
 // How an event runs:
 // 1. at(now) moves the core's time. It never goes back: an event that was posted earlier but arrives later
@@ -152,7 +152,7 @@ void core::heard_of(store::node_update u) {
 void core::policies(const policies_in_force& all, instant now) {
   at(now);
   wanted_ = all;
-  // Without an API server they are read as a whole.
+  // Without an API server all policies are read at once.
   if (all.complete || !options_.in_cluster) {
     policies_read_ = true;
     recalled_policies_.clear();
@@ -161,7 +161,7 @@ void core::policies(const policies_in_force& all, instant now) {
   settle();
 }
 
-/// Puts those of the wanted policies in force that the fleet's size allows.
+/// Puts the wanted policies in force, as far as the fleet's size allows.
 void core::put_in_force() {
   affordable_.choose(wanted_.policies, fleet(), *names_);
   readers_changed_ = true;

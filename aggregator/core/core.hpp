@@ -27,7 +27,7 @@ struct core_options {
   store::warehouse_limits limits;
   /// Options of the engine. The core sets told_nodes_only itself.
   policy::engine_options policies;
-  /// What policies may take; those that would take more are not in force.
+  /// How much of memory and time policies may take. Policies that would take more are not in force.
   policy::cost_limits costs;
   /// What a snapshot may take, by size_of(): windows for which there is no room begin anew after a restart.
   std::size_t snapshot_bytes = std::size_t{64} << 20;
@@ -90,9 +90,9 @@ class core {
 
   void policies(const policies_in_force& all, instant now);
   void aliases(std::shared_ptr<const metrics::alias_table> table, instant now);
-  /// What Node objects carry of our labels: those that changed.
+  /// Our labels on Node objects, for the objects where they changed.
   void node_labels(const std::vector<labels::node_labels>& nodes, instant now);
-  /// Keys that others have on nodes: those that changed.
+  /// Keys that others have set on nodes, for the nodes where they changed.
   void taken_keys(std::vector<labels::node_taken> nodes, instant now);
   /// Whether this replica writes the labels; see policy::engine::set_writes_labels().
   void set_writes_labels(bool writes, instant now);
@@ -106,8 +106,8 @@ class core {
   store::warehouse::watched watch(const store::column_spec& spec, instant now);
   void unwatch(store::column_id id, instant now);
 
-  /// Which part of the time since the last call the caller's loop worked, 0 to 1. What is wished for is read
-  /// less often while that is too much (reading_budget).
+  /// `busy`: the part of the time since the last call in which the caller's loop worked, 0 to 1. While that
+  /// is too much, agents read the wished families less often (reading_budget).
   void load(double busy, instant now);
 
   // Events of time.
@@ -138,17 +138,18 @@ class core {
   bool add_nodes(draft& d, std::size_t most) const;
   /// Goes on from a snapshot; to be called before any other event. Its nodes are known from now on, not
   /// connected; their values count until they expire. `shift`: shift_of(). What it says of policies counts
-  /// once policies of the same content are set, until forget_snapshot(). How many nodes it had.
+  /// once policies of the same content are set, until forget_snapshot(). Returns how many nodes it had.
   std::size_t recall(snapshot from, duration shift, instant now);
-  /// What the snapshot says of policies that were read last: for policy_set::recall(). Nothing once all that
-  /// are there have been set.
+  /// The versions of policies that an earlier process had read last, from the snapshot; for
+  /// policy_set::recall(). Empty once all policies have been set.
   const std::vector<policy::kept_policy>& recalled_policies() const noexcept { return recalled_policies_; }
-  /// Whether the snapshot that it goes on from says more than one that is taken now: policies are not all
-  /// read, and what it says of them is in no new one. It must not be replaced then.
+  /// Whether the snapshot that the core started from says more than a new one would. It does until all
+  /// policies have been read, because a new snapshot lacks what the old one says of them. Until then the old
+  /// one must not be replaced.
   bool remembers_more() const noexcept { return recalled_ != nullptr && !policies_read_; }
-  /// All policies that are there have been set, once.
+  /// Whether all policies have been set at least once.
   bool policies_read() const noexcept { return policies_read_; }
-  /// What has not been asked for by now never will be.
+  /// Drops the rest of the snapshot: what no policy has asked for by now will never be asked for.
   void forget_snapshot();
 
   // What the core holds.

@@ -37,7 +37,7 @@ core::draft core::begin_snapshot() const {
   d.columns = store_.columns();
   for (const store::column_id id : d.columns) d.all.columns.push_back({store_.spec(id), store_.meaning(id)});
   d.all.strategies = engine_.marks();
-  // A share that no list of policies can turn into no room for nodes.
+  // Policies get a quarter at most, so that no list of policies leaves the nodes without room.
   std::size_t room = options_.snapshot_bytes / 4;
   for (policy::kept_policy& k : policies_to_keep()) {
     const std::size_t size = policy::size_of(k);
@@ -58,7 +58,7 @@ core::draft core::begin_snapshot() const {
   return d;
 }
 
-/// What is wanted and what is in force, the versions first that no text of now says.
+/// The wanted versions and those in force. Versions that no present text holds come first.
 std::vector<policy::kept_policy> core::policies_to_keep() const {
   if (!policies_read_) return recalled_policies_;
   std::map<policy::policy_key, policy::policy> in_force;

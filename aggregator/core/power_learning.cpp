@@ -14,8 +14,8 @@
 namespace binnacle::aggregator {
 namespace {
 
-/// BMCs say the mean of up to a minute, late. A chip of hwmon may say a mean over an interval of its own.
-/// Only counters of energy are of the moment.
+/// BMCs give the mean of up to a minute, late. A chip of hwmon may give a mean over an interval of its own.
+/// Only energy counters give the watts of the moment.
 bool may_lag(std::string_view meter) noexcept { return meter != "rapl" && meter != "psys"; }
 
 bool alike(const predict::model& a, const predict::model& b) {
@@ -85,8 +85,8 @@ void power_learning::begun_again(node_state& n, store::node_id id, std::string w
   restarts_.push_back({id, std::move(why)});
 }
 
-/// Begins anew if the hardware or the meter has changed. Gives whether both are known: after a new catalogue
-/// a node says which they are only with its next values.
+/// Begins anew if the hardware or the meter has changed. Returns whether both are known: after a new
+/// catalogue, the node says which they are only with its next values.
 bool power_learning::meet(node_state& n, store::node_id id, const store::row& cells, instant now) {
   const auto* const power = store::first_present(cells, policy::power_metric, now).series;
   const auto* const about = store::first_present(cells, "host_hardware_info", now).series;
@@ -111,7 +111,7 @@ bool power_learning::meet(node_state& n, store::node_id id, const store::row& ce
       std::string why = fmt::format("its meter has changed ({}, before {})", meter, n.meter);
       if (!change_meter(n, std::move(meter)) && had) begun_again(n, id, std::move(why));
     }
-    n.quiet_until = now + policy::power_window;  // what the windows hold is of both
+    n.quiet_until = now + policy::power_window;  // until then the windows hold values of the old one, too
     n.late = may_lag(n.meter) ? std::make_unique<node_state::late_meter>() : nullptr;
   }
   n.by = power;
@@ -120,7 +120,7 @@ bool power_learning::meet(node_state& n, store::node_id id, const store::row& ce
   return power != nullptr;
 }
 
-/// From what a snapshot kept, if it is of this hardware and this meter.
+/// Goes on from what a snapshot kept, if it was learned with this hardware and this meter.
 void power_learning::go_on(node_state& n, store::node_id id) {
   const bool same = n.kept->of == learning_key(n.machine, n.meter);
   if (!same && n.machine.empty()) return;  // it has not said yet what it is
@@ -133,7 +133,7 @@ void power_learning::go_on(node_state& n, store::node_id id) {
   n.kept.reset();
 }
 
-/// Another meter of the same machine. True: it goes on from what was learned by that meter before.
+/// The machine has another meter now. True: the node goes on from what it had learned by that meter before.
 bool power_learning::change_meter(node_state& n, std::string meter) {
   if (n.own.samples() != 0) n.others.push_back({std::move(n.meter), n.own});
   n.meter = std::move(meter);
@@ -148,7 +148,8 @@ bool power_learning::change_meter(node_state& n, std::string meter) {
   return knows;
 }
 
-/// Of a meter that may lag: the load that its watts of now are of. Nothing: not known, or looked at already.
+/// For a meter that may lag: the load to which its present watts belong. Nothing: the load is not known, or
+/// these watts were used already.
 std::optional<double> power_learning::load_of(node_state& n, double load, double watts, instant now) {
   node_state::late_meter& m = *n.late;
   if (m.still_at < 0 || std::abs(load - m.still_at) > still) {
@@ -189,7 +190,7 @@ void power_learning::take(node_state& n, store::node_id id, instant now) {
   }
 }
 
-/// What nodes of a kind have measured together.
+/// Joins what the nodes of a kind have measured.
 void power_learning::pool() {
   kinds_.clear();
   usual_kind_.clear();

@@ -29,10 +29,10 @@ namespace binnacle::aggregator {
 /// (predict/rated.hpp).
 ///
 /// What is left out, besides what predict::learner leaves out: means of windows that are not known well
-/// enough, a value that was learned from already, and watts of a meter that may lag (any but a counter of
-/// energy) unless it is known of which load they are: how late the meter is, is found out from the changes of
-/// both (predict/meter_lag.hpp), and until then the load must have stood still. A node whose hardware has
-/// changed begins anew. What was learned by another meter of the same machine waits until that one is back.
+/// enough, a value that was learned from already, and watts of which the load is not known. The last concerns
+/// every meter but an energy counter, because it may lag: predict/meter_lag.hpp finds out how late it is.
+/// Until that is known, watts count only if the load has stood still. A node whose hardware has changed
+/// begins anew. What was learned by another meter of the same machine waits until that one is back.
 ///
 /// Time:  an argument. Call tick() at next_deadline() or later.
 /// Cost:  ten turns a second, each over a tenth of the nodes: a microsecond or two for one node. Some 500
@@ -51,7 +51,7 @@ class power_learning {
     std::string why;  ///< a clause: "its meter (dcmi) stood still while its load moved"
   };
   struct news {
-    /// Those that are new, or differ enough from what was said before to matter.
+    /// Models that are new, or that differ enough from the last ones to matter.
     std::vector<std::pair<store::node_id, std::shared_ptr<const predict::model>>> models;
     std::vector<restart> restarts;
   };
@@ -68,7 +68,7 @@ class power_learning {
   /// Adds what a node has learned to a snapshot's words. False: nothing.
   bool save(store::node_id id, store::words& into) const;
   /// What save() wrote, of a node that has sent nothing yet. It counts once the node has said that its
-  /// hardware and its meter are the ones that it was learned of; else the node begins anew, which is news.
+  /// hardware and its meter are still the same. Otherwise the node begins anew, and a restart is reported.
   void recall(store::node_id id, store::word_reader from);
 
   static constexpr std::size_t slices = 10;
@@ -81,7 +81,7 @@ class power_learning {
   static constexpr double still = 0.05;  ///< to either side, of the mean load
   /// For how long a meter that lags may say the same before it counts as stuck.
   static constexpr std::chrono::seconds repeats_of_lagging{90};
-  /// Of how many meters of a node that are not in use it is kept what was learned.
+  /// If a node changes its meter, what was learned by the former meters is kept for this many of them.
   static constexpr std::size_t most_resting = 2;
   /// Curves that differ by less are the same.
   static constexpr double same_watts = 0.005;
@@ -92,10 +92,10 @@ class power_learning {
     predict::learner own;
     std::string machine;                      // store::machine_of()
     std::string meter;                        // label source of host_power_watts
-    std::shared_ptr<const store::row> cells;  // of which
-    // Of `cells`, and which they were when hardware and meter were looked at last.
+    std::shared_ptr<const store::row> cells;  // the row of `by` and `about`
+    // The series of `cells` that named meter and hardware when they were looked at last.
     const store::shape::series *by = nullptr, *about = nullptr;
-    instant quiet_until{};  // the machine or the meter is another one
+    instant quiet_until{};  // nothing is learned until then, after a change of machine or meter
     // Of a meter that may lag.
     struct late_meter {
       predict::meter_lag lag;
@@ -114,7 +114,7 @@ class power_learning {
     std::shared_ptr<const predict::model> told;
     std::uint32_t restarts = 0;
     std::string restarted_for;
-    // Recalled, until the node has said whether it is of its hardware and meter.
+    // From a snapshot; kept until the node has said what its hardware and its meter are.
     std::unique_ptr<const kept_learning> kept;
   };
   struct kind {

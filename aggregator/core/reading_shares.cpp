@@ -163,7 +163,8 @@ std::vector<std::string> reading_warnings(const reading_shares& now) {
 void reading_budget::measured(double load, double wished, double granted) noexcept {
   busy_times_ = load > busy ? busy_times_ + 1 : 0;
   if (busy_times_ >= 2) {
-    // What is granted and not what was left before: it may be more where wishes are at their slowest.
+    // From `granted` and not from the old budget: more than the budget is granted if wishes are at their
+    // slowest.
     most_ = granted * aim / load;
   } else if (load < aim && !std::isinf(most_)) {
     most_ *= 1.25;

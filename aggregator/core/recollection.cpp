@@ -33,7 +33,7 @@ std::optional<store::word_reader> recollection::learned(store::node_id node) con
       (void)from.part(length);
     }
   }
-  const std::int64_t length = from.next();  // 0 or none: nothing, or a snapshot of before it was kept
+  const std::int64_t length = from.next();  // 0 or absent: nothing was learned, or an older snapshot
   const store::word_reader part = from.part(length);
   return from.ok() && length > 0 ? std::optional(part) : std::nullopt;
 }

@@ -17,7 +17,7 @@ class recollection {
   recollection(snapshot s, duration shift) : all_(std::move(s)), shift_(shift) {}
 
   const snapshot& all() const noexcept { return all_; }
-  /// The snapshot's node of that place is the one with this id from now on.
+  /// From now on the snapshot's node at `place` is the node `id`.
   void identify(std::size_t place, store::node_id id) { places_[store::index(id)] = place; }
 
   /// What warehouse::save() wrote; none: nothing, or the column's name means something else now.

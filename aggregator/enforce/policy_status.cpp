@@ -23,7 +23,7 @@ constexpr std::size_t most_text = 2000;  // bytes of a sentence
 constexpr auto age_refresh = std::chrono::minutes(5);
 
 void add(std::string& to, const std::string& sentence) {
-  if (to.find(sentence) != to.npos && !sentence.empty()) return;  // two strategies, one reason
+  if (to.find(sentence) != to.npos && !sentence.empty()) return;  // two strategies may give the same reason
   if (!to.empty()) to += "; ";
   to += sentence;
 }

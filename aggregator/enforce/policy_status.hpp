@@ -26,7 +26,7 @@ struct policy_facts {
   std::int64_t generation = 0;  ///< of the object's spec that all this is about
   bool in_force = false;
   bool dry_run = false;
-  std::string would_label;                   ///< a sentence, in a dry run that would label somebody
+  std::string would_label;                   ///< a sentence, in a dry run that would label nodes
   std::vector<std::string_view> strategies;  ///< in force
   std::size_t errors = 0;
   std::string first_error;  ///< with its place in the object
@@ -59,7 +59,7 @@ std::string_view condition_in(const boost::json::object& status, std::string_vie
 enum class urgency : std::uint8_t {
   none,     ///< nothing differs
   refresh,  ///< only the data's age, by some minutes
-  change,   ///< something that a person looks at
+  change,   ///< something that matters to a person
 };
 urgency difference(const boost::json::object& wanted, const boost::json::object& present);
 

@@ -1,4 +1,4 @@
-// Between the engine and whoever carries its wishes out.
+// The link between the engine and the part that carries out its wishes.
 //
 // The engine may not be called while it works: a label that is carried can free a slot, which changes the
 // wishes of another node. So relabel() only notes the node, and do_wishes() runs after the engine is done,

@@ -45,7 +45,7 @@ class label_router {
   std::size_t objects() const noexcept { return objects_.size(); }
   /// The store has forgotten these.
   void forget_nodes(const std::vector<store::warehouse::gone_node>& gone, instant now);
-  /// For a snapshot: the labels of which no Node object tells. Empty in a cluster.
+  /// For a snapshot: the node's labels that no Node object holds. Empty in a cluster.
   const label_map& to_keep(store::node_id node) const { return standalone_.of(node); }
   /// What to_keep() gave before a restart.
   void recall(store::node_id node, const label_map& labels, instant now);

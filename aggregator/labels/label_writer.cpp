@@ -17,8 +17,8 @@
 //   the server is away or overloaded (no answer, 429, 5xx)   all wait, longer each time, with jitter
 //   we may not (401, 403)                                    all wait for half a minute
 //   this node's patch is refused (422 and so on)             this node alone waits, for five minutes
-// A conflict (409) is none of them: somebody wrote the node first, its new state comes by the watch, and
-// the patch is made again from that.
+// A conflict (409) is no failure: somebody else wrote the node first. The watch brings the node's new state,
+// and the patch is made again from that.
 
 #include "aggregator/labels/label_writer.hpp"
 
@@ -57,7 +57,7 @@ void label_writer::enqueue_all(instant now) {
 void label_writer::look_at(const std::string& node, instant now) {
   if (nodes_.find(node) != nullptr) return enqueue(node, work_[node], now);
   foreign_.erase(node);
-  taken_.erase(node);  // who is told that the node is gone forgets them, too
+  taken_.erase(node);  // the receiver forgets them, too, when it hears that the node is gone
   taken_news_.erase(node);
   const auto at = work_.find(node);
   if (at == work_.end()) return;
@@ -132,7 +132,7 @@ std::optional<label_writer::patch> label_writer::next(instant now) {
     queue_.erase(queue_.begin());
     work& w = work_.at(name);
     w.queued_for.reset();
-    // What is made from the state before an answer could undo what the answer brings.
+    // A patch that is made before the last answer has come could undo what that answer brings.
     if (const auto before = under_way_.find(name); before != under_way_.end()) {
       before->second.again = true;
       continue;
@@ -153,7 +153,8 @@ std::optional<instant> label_writer::next_wake() const noexcept {
   return std::max({queue_.begin()->first, paused_until_, patches_.next()});
 }
 
-/// Patches that were under way together fail together. They make one pause, as long as the longest of them.
+/// Patches that were under way together often fail together. They cause one pause, as long as the longest
+/// that any of them asks for.
 void label_writer::pause(const flight& of, std::string why, duration at_least, instant now) {
   trouble_ = "node labels cannot be written: " + std::move(why);
   unanswered_ = false;
@@ -180,7 +181,7 @@ void label_writer::answered(const std::string& name, const http::answer& a, inst
     patches_.taken(now - f.sent, f.held, now);
     if (f.waking) ++counters_.woken;
   }
-  // One that was sent before a pause says nothing of what comes after it.
+  // A patch that was sent before a pause says nothing about the server after it.
   if (!refused && f.sent >= paused_at_) {
     trouble_.clear();
     pauses_.reset();
@@ -188,7 +189,8 @@ void label_writer::answered(const std::string& name, const http::answer& a, inst
   const auto at = work_.find(name);
   if (at == work_.end()) return;  // gone meanwhile
   work& w = at->second;
-  // It will be told that the node is gone, or has been told that it is there again.
+  // The node is gone: look_at() will say so. If a new node of its name has come, look_at() has queued it.
+  // Only if its turn came while the patch was under way (`again`), it must be queued once more.
   if (refused && refused->status == 404 && !f.again) return;
   if (refused) {
     w.wake = w.wake || f.waking;
@@ -199,7 +201,7 @@ void label_writer::answered(const std::string& name, const http::answer& a, inst
     } else if (refused->status == 401 || refused->status == 403) {
       pause(f, why.message, forbidden, now);
     } else if (refused->status == 404) {
-      // Nothing: the node that is there now waits for nobody.
+      // The node that was patched is gone. A new node of its name need not wait.
     } else if (refused->status != 409) {
       w.not_before = now + hopeless;
       trouble_ = why.message;

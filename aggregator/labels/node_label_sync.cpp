@@ -10,8 +10,8 @@
 // - No label is written before all of this is known: the Lease is ours, every Node has been read, and the
 //   policies have said which labels are theirs (lead()). Before that a label of ours may look like
 //   nobody's, and one that a policy still wants like one that no policy claims.
-// - What nodes carry is told to the ingest loop before it is told that we write. Labels that are there
-//   have their slots by then; the engine would give them to other nodes otherwise.
+// - The ingest loop hears which labels nodes carry before it hears that this replica writes. So these labels
+//   have their slots by then. Otherwise the engine would give the slots to other nodes.
 // - The answer to a patch counts as news of the node at once (take_answer). The watch brings the same
 //   later, and until then the writer would make its patch again from the old state.
 // - A patch has a deadline that is shorter than the rest of the Lease, so that it has ended before another
@@ -48,8 +48,8 @@ using async::within;
 constexpr duration look_again = std::chrono::seconds(1);             // the Lease ends by time alone
 constexpr duration look_for_wakes = std::chrono::milliseconds(250);  // while pods wait
 
-/// Takes a list that was read beside the watch. What it does not name stays: that costs a place of maxNodes
-/// at most, and the watch mends it.
+/// Takes a list of nodes that was read in addition to the watch. Nodes that the list lacks are kept: at worst
+/// each holds a slot of maxNodes until the watch removes it.
 class second_look final : public kube::watcher {
  public:
   explicit second_look(kube::node_objects& to) : to_(to) {}
@@ -120,8 +120,8 @@ void node_label_sync::impl::pass_on() {
   news.notify();
 }
 
-// With the Lease, and with everything read that says which labels are whose. The ingest loop has been told
-// all nodes' labels before, so that those that are there have their slots.
+// This replica writes once it has the Lease and has read everything that says which labels are whose. Before
+// that, the ingest loop has been told all nodes' labels, so that labels on nodes have their slots.
 void node_label_sync::impl::lead(instant now) {
   const bool now_writes = with.leads() && looked && claims_known;
   labels.set_leads(now_writes, now);
@@ -196,7 +196,7 @@ task<void> node_label_sync::impl::send(label_writer::patch what) {
   pass_on();
 }
 
-// What was written is known at once, the watch tells it later.
+// The answer says at once what the node carries; the watch says it later.
 void node_label_sync::impl::take_answer(const std::string& node, const http::answer& a) {
   if (a.status != 200) return;
   const auto object = kube::parse_object(a.body);

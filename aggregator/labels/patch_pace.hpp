@@ -13,8 +13,8 @@ namespace binnacle::labels {
 /// patch that was `held` up by this pace allows one a second more, up to `most`. A slow answer takes a
 /// quarter off the pace. If the server has no time (429 of its priority and fairness, 5xx) or does not
 /// answer, the pace falls back to `least`. So 5,000 labels take less than a minute where the API server has
-/// time for them. Several patches may be under way: what bounds their number also bounds what a server that
-/// is slow has to do for us at a time. Pure.
+/// time for them. Several patches may be under way at a time; the bound of their number also bounds the load
+/// on a slow server. Pure.
 class patch_pace {
  public:
   static constexpr double least = 20, most = 200;  ///< a second
@@ -22,7 +22,7 @@ class patch_pace {
   static constexpr duration quick = std::chrono::milliseconds(250), slow = std::chrono::seconds(1);
 
   instant next() const noexcept { return limit_.next(); }
-  /// A patch is sent. Whether the next one has to wait for this pace.
+  /// A patch is sent. Returns whether the next one has to wait for this pace.
   bool sent(instant now) noexcept {
     limit_.take(now);
     return limit_.next() > now;

@@ -19,7 +19,7 @@ class wake_list {
  public:
   static constexpr duration remembered = std::chrono::minutes(6);  ///< how long a pod, after its last refusal
   static constexpr duration first_pause =
-      std::chrono::seconds(12);  ///< the scheduler's longest back-off, and some
+      std::chrono::seconds(12);  ///< a little more than the scheduler's longest back-off
   static constexpr duration between = std::chrono::seconds(5);  ///< two wakes of one node
   static constexpr std::size_t most_pods = 10'000;
 

@@ -11,7 +11,7 @@
 namespace binnacle::aggregator {
 namespace {
 
-// No watts are as far from all others as a tenth of a watt, which is what watts are rounded to.
+// 0 W has no logarithm. So it counts as 0.1 W, the step to which watts are rounded.
 double log_of(double watts) { return std::log(std::max(watts, 0.1)); }
 
 /// Which part of the machine a source of host_power_watts measures; empty: nobody knows.
@@ -122,7 +122,7 @@ void power_outliers::name_other_ways(
       if (part.empty() || part == usual->first || named.contains(r->node)) continue;
       if (const auto at = other_since_.find(r->node); at != other_since_.end()) since.insert(*at);
       if (!lasted(r->node, now, since)) continue;
-      // The watts are those of the first time, so that what is said does not change at each look.
+      // The watts stay those of the first time, so that the sentence does not change at each look.
       const auto known = named_.find(r->node);
       const bool same = known != named_.end() && known->second.source == r->source;
       named.emplace(r->node, outlier{same ? known->second.watts : r->watts, 0, 0, usual->second,

@@ -23,7 +23,8 @@ struct comparison_facts {
   bool at_target = false;  ///< a value that equals the target meets it
 };
 
-/// A switch, so that the compiler names an enumerant without a line. Nothing for a number that is none.
+/// A switch, so that the compiler warns of an enumerant that is missing here. Empty facts for a number that
+/// is no enumerant.
 constexpr comparison_facts facts(comparison c) noexcept {
   switch (c) {
     case comparison::less_than: return {"LessThan", "<", direction::smaller, false};
@@ -76,7 +77,7 @@ constexpr std::string_view clearing_side(comparison c) noexcept {
   }
   return {};
 }
-/// The field of the manifest that sets this threshold, likewise.
+/// The field of the manifest that sets this threshold: "clearBelow", "clearAbove", or empty.
 constexpr std::string_view clearing_key(comparison c) noexcept {
   switch (towards(c)) {
     case direction::larger: return "clearBelow";

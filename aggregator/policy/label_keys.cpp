@@ -30,8 +30,7 @@ bool can_be_ours(std::string_view label_key, std::string_view value) noexcept {
 
 namespace {
 
-// What administrators, providers and device plug-ins name nodes by, without a prefix; pods choose nodes by
-// them.
+// Keys without a prefix that administrators, providers and device plug-ins use. Pods choose nodes by them.
 constexpr std::string_view well_known[] = {
     "accelerator", "arch",      "architecture", "capacity-type", "control-plane", "datacenter",
     "dedicated",   "disktype",  "env",          "environment",   "gpu",           "hostname",
@@ -40,8 +39,8 @@ constexpr std::string_view well_known[] = {
     "noderole",    "nodetype",  "os",           "platform",      "pool",          "preemptible",
     "rack",        "region",    "role",         "spot",          "storage",       "tenant",
     "topology",    "worker",    "zone"};
-// Parts of names with dots: whose labels begin or end so. Providers of clusters, then of hardware, then
-// projects that label nodes.
+// A dotted name with one of these as a part belongs to somebody else: first cluster providers, then hardware
+// vendors, then projects that label nodes.
 constexpr std::string_view others[] = {
     "alibabacloud", "aliyun",   "amazonaws", "aws",          "azure",        "cattle",        "cloudprovider",
     "digitalocean", "eks",      "exoscale",  "gke",          "google",       "hetzner",       "huaweicloud",

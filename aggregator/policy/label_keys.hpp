@@ -20,8 +20,8 @@ std::string_view policy_of(std::string_view label_key) noexcept;
 /// Whether a label of that key and value can be one that we wrote.
 bool can_be_ours(std::string_view label_key, std::string_view value) noexcept;
 
-/// Why no policy of that name may give labels of that form, since the key would look like somebody else's: a
-/// clause with the remedy; empty: it may. A key with a prefix of ours is nobody else's.
+/// Why a policy of that name may not give labels of that form: the key would look like somebody else's. A
+/// clause with the remedy; empty: it may. A key with our prefix never looks like somebody else's.
 std::string others_key(std::string_view policy_name, label_form form);
 
 /// Keys of `labels` that rules of different directions give (GreaterThan and LessThan, say), in spec order:

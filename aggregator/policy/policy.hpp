@@ -102,7 +102,7 @@ struct policy {
   /// time); empty for files. Decides which policy came first.
   std::string created;
   std::string
-      uid;  ///< metadata.uid, likewise: tells an object from another of the same name before or after it
+      uid;  ///< metadata.uid; empty for files. Tells an object from an earlier or later one of the same name
   mode how = mode::enforce;
   herd_damping damping = herd_damping::enabled;  ///< scores: pods just placed count against their node
   std::vector<strategy> strategies;              ///< at most one of each kind

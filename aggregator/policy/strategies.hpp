@@ -12,12 +12,13 @@
 /// kind: a further strategy is an enumerant, a file in strategies/ and a line in strategies.cpp.
 namespace binnacle::policy {
 
-/// What a strategy is for, and so where it is judged. A strategy yields one of these: what must refuse nodes
-/// and rank them is two strategies of one policy.
+/// What a strategy is for, and so where it is judged. A strategy yields one of these. A policy that refuses
+/// nodes and ranks them has two strategies.
 enum class yield : std::uint8_t {
   refusals,  ///< nodes that may not have a pod: the engine judges whenever a value comes, filter reads the
              ///< verdicts
-  labels,    ///< labels of nodes: the engine judges likewise, whoever writes the labels follows its wishes
+  labels,    ///< labels of nodes: the engine judges whenever a value comes, the writer of labels follows its
+             ///< wishes
   scores,    ///< an order of nodes: prioritize works it out when the scheduler asks, by the values of that
              ///< moment
 };
@@ -47,7 +48,7 @@ struct strategy_description {
 
   // How it is explained.
   std::string_view without_data;  ///< a clause: what becomes of a node whose data is missing
-  std::string_view flaps;  ///< what a value near the target makes go on and off; empty: nothing that hurts
+  std::string_view flaps;  ///< what goes on and off with a value near the target; empty: nothing harmful
   std::string (*rule_text)(const rule&);
 
   constexpr bool judged_by_engine() const noexcept { return yields != yield::scores; }
@@ -58,9 +59,10 @@ struct strategy_description {
 /// All of them, by strategy_kind.
 std::span<const strategy_description* const> strategies() noexcept;
 const strategy_description& description_of(strategy_kind k) noexcept;
-/// "deschedule and labeling": those that yield it, for messages; without `what` all.
+/// The names of the strategies that yield `what` (of all, without it) for messages: "deschedule and
+/// labeling".
 std::string names_of(std::optional<yield> what, std::string_view last = "and");
-/// Those whose manifest may have onMissing, likewise.
+/// The names of the strategies whose manifest may have onMissing, for messages.
 std::string names_with_on_missing();
 
 }  // namespace binnacle::policy

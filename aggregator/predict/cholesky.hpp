@@ -12,8 +12,8 @@ using triangle = std::array<double, N*(N + 1) / 2>;
 
 constexpr std::size_t in_triangle(std::size_t i, std::size_t j) noexcept { return i * (i + 1) / 2 + j; }
 
-/// The x of A x = b, for an A that is positive definite; in the place of `b`. Both are overwritten. False: A
-/// is not, or so nearly not that x would be noise.
+/// Solves A x = b for a positive definite A and leaves x in `b`. A is overwritten, too. False: A is not
+/// positive definite, or so nearly not that x would be noise.
 template <std::size_t N>
 bool solve_positive(triangle<N>& a, std::array<double, N>& b) noexcept {
   // Cholesky: A = L Lᵀ, then L z = b and Lᵀ x = z.

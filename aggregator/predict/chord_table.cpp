@@ -45,7 +45,7 @@ chord_table::known_nodes chord_table::up_to(double max_load, const model_sources
     if (kept_.size() >= most_kept) kept_.pop_back();
     kept_.push_front({max_load, by, {}, {}, {}});
   } else {
-    kept_.splice(kept_.begin(), kept_, at);  // what was given stays valid
+    kept_.splice(kept_.begin(), kept_, at);  // known_nodes that were given out stay valid
   }
   catch_up(kept_.front());
   return known_nodes(kept_.front().rows);

@@ -26,7 +26,7 @@ struct known_power {
 /// The best chords of all nodes, for each cap (a policy's maxLoad) and each choice of models that is asked
 /// for. Which model of a node counts is settled when models have changed, not for each candidate: a candidate
 /// costs one look at one piece of memory.
-/// Bounds: `most_kept`; the one that was asked for least recently gives way.
+/// Bounds: `most_kept` choices; the one whose last use is oldest is dropped.
 class chord_table {
   using row = std::optional<known_power>;
   struct kept {
@@ -47,7 +47,7 @@ class chord_table {
     const known_power* find(std::uint32_t node) const noexcept {
       return node < rows_.size() && rows_[node] ? &*rows_[node] : nullptr;
     }
-    /// Has the memory of it fetched; for loops over many nodes. Any id.
+    /// Prefetches the node's memory; for loops over many nodes. Any id is allowed.
     void prefetch(std::uint32_t node) const noexcept {
       if (node >= rows_.size()) return;
       const char* at = reinterpret_cast<const char*>(&rows_[node]);

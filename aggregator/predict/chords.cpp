@@ -9,14 +9,15 @@ chords::chords(const curve& of, double max_load)
       cap_(std::max(std::clamp(max_load, 0.0, 1.0), 1e-9) * of.cores()),
       watts_at_cap_(0) {
   const auto points = of.points();
-  // The last point is the first one at the cap or above it. One that the cap all but touches is at it: a
-  // chord between them would be made of rounding errors.
+  // The last point is the first one at the cap or above it. A point just below the cap counts as at the cap:
+  // a chord between them would consist of rounding errors.
   std::size_t end = 1;
   while (end + 1 < points.size() && static_cast<double>(end) * step_ < cap_ - 1e-9 * cores_) ++end;
   for (std::size_t i = 0; i <= end; ++i) watts_.push_back(static_cast<float>(points[i]));
 
   next_.assign(watts_.size(), static_cast<std::uint8_t>(end));
-  // Of the points as they are kept: a chord to the cap may be short, and would see a difference of roundings.
+  // Computed from the points as they are kept, as floats: in a short chord to the cap, other roundings would
+  // show.
   watts_at_cap_ = at(cap_).watts();
 
   // From right to left: the best chord from a point ends on the envelope of the points right of it.

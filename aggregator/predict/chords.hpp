@@ -11,10 +11,10 @@ namespace binnacle::predict {
 
 /// The best chord from each load of a curve: the smallest (f(y) − f(x)) / (y − x) over all y in (x, cap], the
 /// first slope of the curve's convex envelope from x on. It charges a step once and spreads it over what the
-/// node can still take, so that a node that was started is filled to where its next watts become dear before
-/// another one is woken. The slope at x alone sees neither.
-/// Made when a curve changes, in one pass over its points; asked once for each candidate of a pod. Those of a
-/// curve of 21 points are one piece of memory, since thousands are looked through for one pod.
+/// node can still take, so that a started node is filled until its next watts become expensive, and only then
+/// another node is woken. The slope at x alone sees neither.
+/// Made when a curve changes, in one pass over its points; asked once for each candidate of a pod. The chords
+/// of a curve of 21 points are one piece of memory, since a pod makes prioritize look at thousands of curves.
 /// Units: loads in cores, slopes in watts per core, so that nodes of different size compare.
 class chords {
  public:
@@ -54,9 +54,9 @@ class chords {
     const std::uint32_t i = here.before_, far = next_[i];
     // The best chord leads to the next point: it is the line of the curve on which the load lies.
     if (far == i + 1) return (double{watts_[far]} - double{watts_[i]}) * per_core_;
-    // The curve lies above the envelope here. The best chord ends at a corner of the envelope, not before the
-    // end for the point right of the load and not behind the end for the point left of it; mostly they are
-    // one.
+    // The curve lies above the envelope here. The best chord ends at a corner of the envelope: not before the
+    // end for the point right of the load, and not behind the end for the point left of it. Mostly these two
+    // ends are the same.
     std::uint32_t end = next_[i + 1];
     double best = slope(here, end);
     while (end < far) {

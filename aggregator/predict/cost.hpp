@@ -19,8 +19,8 @@ struct cost {
   double watts = 0;
 };
 
-/// `watts`, or that the pod does not fit below the node's cap. `load` is what is measured and what is in
-/// flight, `pod` what the pod will use, both in cores.
+/// A cost of `watts`, or `over` if the pod does not fit below the node's cap. `load` is what is measured and
+/// what is in flight, `pod` what the pod will use, both in cores.
 inline cost cost_of(const chords& node, double load, double pod, double watts) noexcept {
   // Sums of cores are rounded: a pod that fills a node exactly fits.
   const bool fits = load + pod <= node.cap() + 1e-9 * node.cores();

@@ -35,7 +35,7 @@ using table = std::array<double, bins>;
 // the median server's shape to 15 %.
 constexpr double most_of_a_bin = 50;
 constexpr double all_of_median_server = 0.2;
-/// Of a class, a bin counts as so many samples of the node's own.
+/// A bin of the class counts at most as much as this many of the node's own samples.
 constexpr std::uint16_t most_of_class = 20;
 /// Samples at which a bin's distance from the fit is believed by half.
 constexpr double half_believed = 2;
@@ -106,7 +106,8 @@ std::optional<table> follow(const statistics& seen) {
     out[b] = std::clamp(out[b] + dot(*fit, terms_of(static_cast<double>(b) / (bins - 1))), 0.02 * *peak,
                         2 * *peak);
   }
-  // Below what was measured, no fit knows the idle step. The usual shape, from the first measured load down.
+  // No fit knows the idle step below the first measured load, so there the curve has the shape of the median
+  // server.
   std::size_t first = 0;
   while (seen.samples(first) == 0) ++first;
   for (std::size_t b = 0; b < first; ++b) {

@@ -13,9 +13,9 @@ constexpr std::uint16_t least_samples = 10;
 /// A node's curve, from what it measured itself. Where it has not measured, nodes with the same hardware tell
 /// (`of_class`, at this node's height), and where they have not either, the median of published servers does:
 /// no single node can know what it has not done. Four terms are fitted to all of it (least_squares.hpp);
-/// where there are measurements, the curve follows them and not the fit. Gives 21 points; at least a fiftieth
-/// of what is expected of all cores busy, at most twice that. Nothing while neither the node nor its class
-/// has a bin with least_samples. Costs a few microseconds.
+/// where there are measurements, the curve follows them and not the fit. Gives 21 points, each between a
+/// fiftieth and twice of the watts that are expected with all cores busy. Nothing while neither the node nor
+/// its class has a bin with least_samples. Costs a few microseconds.
 std::optional<curve> estimate(const statistics& own, const statistics* of_class, double cores);
 
 /// From which load to which somebody has measured often enough: the node, or one with the same hardware.

@@ -7,7 +7,7 @@
 //   whose watts are those of the sample before, though the load has moved, says nothing about this load:
 //   `repeated`. If that goes on for most_repeats samples at loads where the node drew other watts
 //   before, or over half of all loads, the meter is stuck. (Over fewer loads a server may be flat, to the
-//   watt: one of WAO's models is from 60 to 90 %. The loads to both sides tell the curve then.)
+//   watt: one of WAO's models is flat from 60 to 90 %. The loads on both sides then show the curve.)
 //   Nobody knows since when, so what was learned may be wrong: learning begins again (`anew_stuck`)
 //   and waits for another number.
 // - They lie now and then: a spike, a reading of another second. A sample far from the mean of its bin is

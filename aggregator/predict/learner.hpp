@@ -26,12 +26,12 @@ class learner {
   static constexpr std::size_t outcomes = 6;
 
   learner() = default;
-  /// Goes on from what another one had learned, by its functions of these names.
+  /// Goes on from what another learner had learned: the arguments come from its functions of these names.
   learner(const statistics& learned, double noise, std::uint32_t samples, std::uint32_t outliers) noexcept;
 
   /// One sample: the load 0..1, and watts. `most_repeats`: after so many equal samples in a row, at loads
-  /// where the node drew other watts before or over half of all loads, the meter is stuck; more than it takes
-  /// the meter to measure again, at most 255. Takes some 30 ns.
+  /// where the node drew other watts before or over half of all loads, the meter is stuck. It must be more
+  /// samples than come between two measurements of the meter, and at most 255. Takes some 30 ns.
   outcome add(double load, double watts, std::uint8_t most_repeats = usual_repeats) noexcept;
 
   const statistics& learned() const noexcept { return learned_; }

@@ -1,7 +1,7 @@
-// Each step the change of the watts over half a minute is compared with the changes of the load over half a
-// minute that began 0, 5 … 60 s earlier, once as the load was and once as means of a minute. The pair that
-// goes together best, by its correlation, is how the meter works. Changes and not values: over a day all
-// delays of a load go together with the watts alike.
+// In each step the change of the watts over half a minute is compared with changes of the load over half a
+// minute that began 0, 5 … 60 s earlier: once with the load as it was, once with its means over a minute. The
+// delay and the mean with the best correlation are taken to be the meter's. Changes are compared, and not
+// values: over a day the load at any delay correlates with the watts nearly alike.
 
 #include "aggregator/predict/meter_lag.hpp"
 
@@ -15,13 +15,14 @@ namespace {
 
 constexpr float remembered_changes = 720;  // an hour of them
 constexpr std::uint32_t enough_changes = 60;
-/// Below this the watts follow nothing of the load, at any delay.
+/// With a correlation below this, the watts do not follow the load at that delay.
 constexpr double follows = 0.6;
 /// The load must have moved by this much in half a minute, in the mean, before its changes say anything.
 constexpr double moves = 0.02;
 /// Within a mean, the load may have moved by this much: a curve is nearly straight over it.
 constexpr float most_moved = 0.1F, most_moved_in_a_minute = 0.2F;
-/// A mean over idle and busy is no point of a curve: there the watts jump.
+/// Above this load a node is not idle. A mean over idle and busy times is no point of a curve, since the
+/// watts jump in between.
 constexpr float busy = 0.03F;
 
 }  // namespace
@@ -78,7 +79,7 @@ std::optional<double> meter_lag::load_of_watts() const noexcept {
   const auto k = static_cast<std::size_t>(best_);
   const bool of_a_minute = k >= delays;
   const std::size_t delay = k % delays, steps = of_a_minute ? means : 1;
-  // A step to either side as well: the delay is known to a step.
+  // One step more to either side, because the delay is only known to a step.
   float lowest = load(delay), highest = lowest;
   for (std::size_t i = delay == 0 ? 0 : delay - 1; i <= delay + steps; ++i) {
     lowest = std::min(lowest, load(i));

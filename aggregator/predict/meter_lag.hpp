@@ -8,13 +8,13 @@
 
 namespace binnacle::predict {
 
-/// How late a meter's watts are, found from how they follow the node's load. A BMC says the mean of a second
-/// to a minute of its own, and says it seconds to a minute late; nothing tells how long and how late. The
-/// changes of the watts fit best to those of the load as it was: so late, and over so long a mean. Watts of
-/// now then belong to that load, also on a node whose load never rests. Pure; some 450 bytes.
+/// How late a meter's watts are, found from how they follow the node's load. A BMC gives the mean of a second
+/// to a minute, seconds to a minute late, and does not say how long or how late. This class finds the delay
+/// and the mean with which changes of the load fit the changes of the watts best. Then the load of each
+/// reading of watts is known, also on a node whose load never rests. Pure; some 450 bytes.
 class meter_lag {
  public:
-  /// How often it wants both.
+  /// How often add() is to be called.
   static constexpr std::chrono::seconds step{5};
 
   /// The mean load 0..1 and the mean watts of the last ten seconds; once each step.
@@ -22,7 +22,7 @@ class meter_lag {
   /// Something is missing between the last add() and the next: what is known of the lag stays.
   void skip() noexcept { held_ = 0; }
 
-  /// The load that the last watts are of. Nothing while the lag is not known, or where the load moved too
+  /// The load to which the last watts belong. Nothing while the lag is not known, or where the load moved too
   /// much within the meter's mean for one point of a curve.
   std::optional<double> load_of_watts() const noexcept;
   /// Whether it is known how late the meter is.
@@ -39,7 +39,7 @@ class meter_lag {
   double mean(std::size_t ago, std::size_t steps) const noexcept;
   void choose() noexcept;
 
-  // Changes are taken over so many steps: long beside a step, short beside a day.
+  // Changes are taken over this many steps: long compared with a step, short compared with a day.
   static constexpr std::size_t change = 6;
   static constexpr std::size_t held = 32;
   static_assert(delays + means + change <= held);

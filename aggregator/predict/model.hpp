@@ -37,13 +37,13 @@ struct model {
   std::string meter;         ///< what measures the watts ("dcmi", "rapl"…); empty: nothing
   instant made{};
   std::uint32_t restarts = 0;   ///< how often the node began to learn again
-  std::string restarted_for{};  ///< why it did last, a clause; empty: never
+  std::string restarted_for{};  ///< the reason of the last time, a clause; empty: never
   /// The loads 0..1 between which somebody has measured, the node or one like it: beyond them the curve is a
   /// guess from servers in general.
   double known_from = 0, known_to = 1;
   std::string server{};  ///< the URL of the model server that gave the curve; else empty
-  /// Likewise: bit i is set if nobody measures the model's input i after CPU, so that a typical value stood
-  /// for it.
+  /// For a curve of a model server: bit i is set if nobody measures the model's input i after CPU, so that a
+  /// typical value stood for it.
   std::uint8_t inputs_assumed = 0;
 
   /// Neither the node nor one like it was ever idle, so what it draws then is not known.

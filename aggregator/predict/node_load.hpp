@@ -12,8 +12,8 @@ struct node_load {
   double cores() const noexcept { return measured + in_flight; }
 };
 
-/// `share`: of the node's cores that is busy. `asked_for`: the cores that pods in flight ask for, of which
-/// they are taken to use `usage`.
+/// `share`: the part of the node's cores that is busy. `asked_for`: the cores that pods in flight request.
+/// They are assumed to use the part `usage` of these.
 inline node_load load_of(const chords& node, double share, double asked_for, double usage) noexcept {
   return {share * node.cores(), usage * asked_for};
 }

@@ -4,7 +4,7 @@
 // included), and the watts with the pod on top. They differ in what they make of it:
 //
 // - Marginal takes the difference. It is exact for this one pod, and short-sighted: a curve that is steep
-//   near idle makes an idle node look dear, though the pods after this one would be cheap there.
+//   near idle makes an idle node look expensive, although the pods after this one would be cheap there.
 // - BestChord takes the mean watts of each further core up to the load at which this mean is lowest, times
 //   the pod's cores. So it sees that waking a node pays if it is going to be filled.
 // - The two of WAO are what WAO computes, with its roundings, its integers and its own idea of what a pod

@@ -59,11 +59,11 @@ struct candidate {
 struct placing {
   cost costs;
   double now = 0;    ///< watts at the load, at most those at the cap
-  double with = 0;   ///< watts with the pod, likewise
+  double with = 0;   ///< watts with the pod, at most those at the cap
   double slope = 0;  ///< watts per core from the load to the end of the best chord
 };
 
-/// By one of WAO's objectives, on a candidate with a model.
+/// The cost by one of WAO's objectives, on a candidate with a model.
 cost cost_as_wao(objective by, const demand& pod, const candidate& c);
 
 /// What a pod costs on one candidate by `by`. Costs are known::no without a model. Prioritize asks it for

@@ -5,9 +5,10 @@
 // node 2, node 2 with node 3. A node's height follows from the shape, so only the 21 unknowns of the shape
 // are solved for.
 //
-// Two more terms: neighbouring bins differ from the shape of published servers by nearly the same factor,
-// with so small a weight that it decides only where nothing else joins two groups of nodes, or a node is
-// alone; and the shape stays near 0, since heights and shape are known only together.
+// Two more terms are added. The first says that neighbouring bins differ from the shape of published servers
+// by nearly the same factor. Its weight is so small that it decides only where nothing else joins two groups
+// of nodes, or where a node is alone. The second keeps the shape near 0, since only the sum of height and
+// shape is measured.
 //
 // A node that is unlike the others must not bend the shape. So errors beyond 2 % count by their size and not
 // by its square (Huber): solved again with weights by the errors of the last round.
@@ -31,7 +32,7 @@ constexpr std::size_t all_bins = statistics::bins;
 using by_bin = std::array<double, all_bins>;
 
 constexpr double enough_samples = 50;  // samples: a bin's mean is no better with more
-constexpr double joined = 1e-3;        // neighbouring bins, beside 1 for a bin of one node
+constexpr double joined = 1e-3;        // weight of the term for neighbouring bins; a bin of one node has 1
 constexpr double near_zero = 1e-6;
 constexpr double usual_error = 0.02;
 constexpr int rounds = 4;
@@ -100,8 +101,8 @@ by_bin fitted(std::vector<measured>& all, const by_bin& before, bool first) {
   return right;
 }
 
-/// Enough nodes to know the shape by: of each bin those that have measured it most, so that the cost of a
-/// large class is bounded and no load is lost.
+/// Picks enough nodes to know the shape: for each bin the nodes that have measured it most. So the cost of a
+/// large class is bounded, and no load is lost.
 std::vector<const statistics*> best_measured(std::span<const statistics* const> nodes) {
   if (std::ssize(nodes) <= nodes_of_a_bin) return {nodes.begin(), nodes.end()};
   std::vector<const statistics*> out, order(nodes.begin(), nodes.end());
@@ -131,7 +132,7 @@ double middle_height(const std::vector<measured>& all) {
 statistics pooled(std::span<const statistics* const> nodes) {
   std::vector<measured> all;
   struct sums {
-    double load = 0;  // times samples
+    double load = 0;  // the sum of load × samples
     std::uint32_t samples = 0;
   };
   std::array<sums, all_bins> seen{};

@@ -8,7 +8,7 @@
 namespace binnacle::predict {
 
 result<curve> rated_line(double idle, double peak, double cores) {
-  // The two mixed up, or one of them for both, would make a node look free of charge.
+  // With the two mixed up, or equal, a node's load would look free of charge.
   if (!std::isfinite(peak) || !(idle > 0) || !(peak > idle)) {
     return error{errc::invalid_input,
                  fmt::format("rated watts of {} idle and {} with all cores busy: both are above 0, and the "

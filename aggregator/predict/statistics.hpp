@@ -20,7 +20,7 @@ class statistics {
 
   static std::size_t bin_of(double load) noexcept;
 
-  /// A sample of a load 0..1, or as many alike as `weight` says.
+  /// Adds a sample at a load 0..1. It counts as `weight` equal samples.
   void add(double load, double watts, std::uint16_t weight = 1) noexcept;
 
   std::uint16_t samples(std::size_t bin) const noexcept { return samples_[bin]; }

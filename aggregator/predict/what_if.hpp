@@ -22,7 +22,7 @@ class what_if {
  public:
   what_if(objective by, const demand& pod, std::vector<candidate> nodes);
 
-  /// Places up to that many more. How many found room: fewer only when no node takes another one.
+  /// Places up to `pods` more pods and returns how many found room: fewer only if no node takes another one.
   std::size_t place(std::size_t pods);
 
   std::size_t pods_on(std::size_t node) const { return nodes_[node].pods; }

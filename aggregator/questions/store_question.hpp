@@ -9,9 +9,9 @@
 namespace binnacle::questions {
 
 /// Questions answered from the nodes' cells by the rules that policies follow too (store/derive.hpp). A name
-/// that carries a window (the collectd power names: 10 s) is answered from its column; until that exists, and
-/// with a metricLabelSelector, by the value itself, whose shorter span then says so. `windows` and `names`
-/// must outlive what is returned.
+/// that carries a window (the collectd power names: 10 s) is answered from its column. Until that column
+/// exists, and with a metricLabelSelector, the answer is the value itself; its shorter span shows that.
+/// `windows` and `names` must outlive what is returned.
 question_maker ask_store(watched_columns& windows,
                          const metrics::names_in_force& names = metrics::names_in_force::built_in());
 

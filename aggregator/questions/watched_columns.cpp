@@ -14,7 +14,7 @@ watched_columns::~watched_columns() {
 
 void watched_columns::end_idle(instant now) {
   for (auto at = columns_.begin(); at != columns_.end();) {
-    // One that is still being started stays: its id is not known yet.
+    // A column that is still being started stays: its id is not known yet.
     if (!at->second->column || now - at->second->asked < linger) {
       ++at;
       continue;
@@ -36,7 +36,7 @@ std::shared_ptr<const store::shared_column> watched_columns::get(const store::co
   const auto made = std::make_shared<entry>();
   made->asked = now;
   columns_.emplace(spec, made);
-  // What arrives after this object has gone is ended at once.
+  // A column that arrives after this object has gone is ended at once.
   begin_(spec, [waiting = std::weak_ptr(made), end = end_](started s) {
     if (const auto e = waiting.lock()) {
       e->column = std::move(s);

@@ -11,9 +11,9 @@
 
 namespace binnacle::questions {
 
-/// Columns with a window that requests ask for (old names carry one): a window has to be kept while nobody
-/// asks, so the first request starts it on the ingest loop and the last is remembered for a while. Faces
-/// loop.
+/// Columns with a window that requests ask for (old names carry a window). A window must be filled also while
+/// nobody asks. So the first request starts the column on the ingest loop, and it ends only some time after
+/// the last request. Faces loop.
 class watched_columns {
  public:
   static constexpr std::size_t most = 64;  ///< further names are answered without their window
@@ -36,8 +36,8 @@ class watched_columns {
   /// The column, or null while it is being started.
   std::shared_ptr<const store::shared_column> get(const store::column_spec& spec, instant now);
   std::size_t size() const noexcept { return columns_.size(); }
-  /// Ends those that nobody asked for within `linger`. To be called now and then: while a column is kept, all
-  /// agents read its metric faster.
+  /// Ends the columns that nobody has asked for within `linger`. To be called now and then: while a column is
+  /// kept, all agents read its metric faster.
   void end_idle(instant now);
 
  private:

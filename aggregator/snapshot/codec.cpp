@@ -10,8 +10,8 @@
 // - Instants may be any number. Those that no machine can have are refused, because they are shifted and
 //   compared later, which must not overflow.
 // - A list may be longer than it says, or end early. The number of nodes stands in the first message, and
-//   all of them must be there. Half a snapshot is none: a node whose state is missing would begin as if it
-//   had never violated anything.
+//   all of them must be there. Half a snapshot is not used: a node whose state is missing would begin as if
+//   it had never violated anything.
 //
 // It is written as several messages of a quarter MiB, and each node's memory is freed when it has been
 // written. With one message for a fleet of 5,000 nodes the state would be in memory twice, and a third
@@ -169,7 +169,7 @@ class byte_stream final : public kj::OutputStream {
 
 namespace {
 
-/// Within one boot the instants need no translation. A boot without an id is like no other.
+/// Within one boot the instants need no translation. A boot without an id equals no other boot.
 bool same_boot(const snapshot& s, const clocks& now) noexcept {
   return !s.boot_id.empty() && s.boot_id == now.boot_id && s.taken <= now.boot;
 }

@@ -59,16 +59,16 @@ struct clocks {
 /// How old the snapshot is, by the boot time if that is the same, else by the wall clock; never negative.
 duration age_of(const snapshot& s, const clocks& now) noexcept;
 /// What brings the snapshot's instants to this process's boot time, so that ages go on: 0 within one boot.
-/// For a snapshot of a believable age (age_of()); the shift of an older one may be more than words can bear.
+/// Check age_of() first: the shift of a very old snapshot may be larger than a word_reader allows.
 duration shift_of(const snapshot& s, const clocks& now) noexcept;
 
-/// Gives the bytes of a snapshot to `take`, piece by piece: Cap'n Proto, packed. What has been given is
-/// freed, so that it takes no more memory than the snapshot did, and a MiB. Cost: some 20 ns a word.
+/// Gives the bytes of a snapshot to `take`, piece by piece: Cap'n Proto, packed. Frees each part that it has
+/// given, so it needs at most a MiB more memory than the snapshot. Cost: some 20 ns a word.
 void encode(snapshot s, const std::function<void(std::span<const std::byte>)>& take);
-/// All of them, for a small one.
+/// All bytes at once, for a small snapshot.
 std::vector<std::byte> encode(snapshot s);
-/// The other way. Errors: invalid_input (no snapshot, another version, out of bounds); what the words of a
-/// node say is checked by the code that reads them. A policy that is not right is left out.
+/// Reads what encode() wrote. Errors: invalid_input (no snapshot, another version, out of bounds). The words
+/// of a node are checked by the code that reads them. A policy that is not right is left out.
 result<snapshot> decode(std::span<const std::byte> bytes);
 
 /// decode() reads no more. Two versions of each of a thousand policies.

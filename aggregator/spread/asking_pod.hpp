@@ -7,11 +7,11 @@
 
 namespace binnacle::spread {
 
-/// What counts of a pod that waits for a node.
+/// What spreading must know of a pod that waits for a node.
 struct asking_pod {
   std::string name_space;
   std::string set;                ///< the ReplicaSet that made it; empty: none did
-  std::string set_uid;            ///< likewise
+  std::string set_uid;            ///< its uid; empty: no ReplicaSet made the pod
   std::string rate;               ///< its own annotation; empty: it has none
   bool to_control_plane = false;  ///< it tolerates the taint node-role.kubernetes.io/control-plane:NoSchedule
 };
@@ -24,10 +24,11 @@ bool may_ask(std::string_view pod) noexcept;
 /// Source: Kubernetes' meta/v1 OwnerReference, core/v1 Toleration.
 asking_pod asking_pod_of(std::string_view pod);
 
-/// The annotation of an object's metadata; empty: it has none. WAO's present name of it goes first.
+/// The annotation of an object's metadata; empty: it has none. If both of its names are there, WAO's present
+/// one counts.
 std::string_view rate_in(const boost::json::object& metadata) noexcept;
 
-/// The reference to the ReplicaSet that controls an object, of its metadata; null: none does.
+/// From an object's metadata: the reference to the ReplicaSet that controls it; null: none does.
 const boost::json::object* replica_set_in(const boost::json::object& metadata) noexcept;
 
 }  // namespace binnacle::spread

@@ -10,13 +10,13 @@
 
 namespace binnacle::spread {
 
-/// What a decision to spread was made of, for its record.
+/// The facts behind a decision to spread, for the decision's record.
 struct facts {
   enum class state : std::uint8_t {
     spreading,    ///< only the areas with the fewest pods may have it
     no_area,      ///< as spreading, but no candidate is in an area: all may have it
     enough,       ///< as many as wanted are placed: all may have it
-    settled,      ///< prioritize: several areas had as few; one of them goes before the others
+    settled,      ///< prioritize: several areas had equally few pods; one of them is preferred
     bad_rate,     ///< the annotation is no number from 0 to 1, and counts as none
     no_set,       ///< no ReplicaSet made the pod: how many there will be is not known
     unknown_set,  ///< its ReplicaSet is not known
@@ -31,11 +31,11 @@ struct facts {
   std::string rate;  ///< as it was written
   std::string set;   ///< the ReplicaSet
   std::uint32_t replicas = 0;
-  std::uint32_t quota = 0;      ///< of these, how many are spread
-  std::uint32_t placed = 0;     ///< of these, those on a node or on their way
-  std::uint32_t in_flight = 0;  ///< of these, those on their way
+  std::uint32_t quota = 0;      ///< how many of the replicas are spread
+  std::uint32_t placed = 0;     ///< how many of the replicas are on a node or on their way
+  std::uint32_t in_flight = 0;  ///< how many of the placed ones are on their way
   area_kind kind = area_kind::node;
-  std::uint32_t least = 0;  ///< pods in the areas that may have it
+  std::uint32_t least = 0;  ///< pods in each area that may have the pod
   std::vector<area> areas;  ///< of the candidates, the emptiest first; most_areas at most
   std::uint32_t areas_left_out = 0;
   std::uint32_t refused = 0;        ///< candidates
@@ -49,7 +49,7 @@ std::string_view to_string(facts::state s) noexcept;  ///< as the enumerants
 /// In one sentence without a full stop, for people.
 std::string text(const facts& f);
 
-/// The same for the scheduler, which counts equal texts: nothing in it that changes from pod to pod.
+/// The same for the scheduler, which counts equal texts. So nothing in it changes from pod to pod.
 std::string refusal(const facts& f);
 
 /// Why a candidate may not have the pod, as a number that a record can keep: the pods in its area, or one of

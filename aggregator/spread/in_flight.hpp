@@ -12,7 +12,7 @@
 namespace binnacle::spread {
 
 /// Pods that were let through to some areas, and that the API server has not shown on a node yet. They count
-/// as placed, or a burst of pods would all see the areas as they were before the first.
+/// as placed. Otherwise all pods of a burst would see the areas as they were before the first pod.
 /// Ends:   a pod is in flight for `lifetime` at most: bindings are seen within a second, and a pod whose
 ///         binding failed is asked about again.
 /// Bounds: `most` pods; the oldest give way.
@@ -29,7 +29,7 @@ class in_flight {
   };
 
   void put(const std::string& uid, std::string_view set_uid, std::string_view node, instant now);
-  /// It is known now where the pod goes. Nothing for a pod that is not in flight.
+  /// Notes the node where the pod goes. Does nothing for a pod that is not in flight.
   void settle(const std::string& uid, std::string_view node);
   void gone(const std::string& uid) { pods_.erase(uid); }
   /// Null: it is not in flight.

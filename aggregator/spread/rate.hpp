@@ -8,7 +8,7 @@
 /// The first pods of a workload go to different regions, zones or nodes: README.md.
 namespace binnacle::spread {
 
-/// The annotation, as WAO calls it, and as it did until its release 1.30.2.
+/// The annotation's names: WAO's present one, and the one that WAO used until its release 1.30.2.
 inline constexpr std::array<std::string_view, 2> annotations{"waok8s.github.io/podspread-rate",
                                                              "wao.bitmedia.co.jp/podspread-rate"};
 

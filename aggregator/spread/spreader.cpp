@@ -1,5 +1,5 @@
-// Where the other pods of the ReplicaSet are decides where the next one may go. Those that have a node are
-// counted where they are, those that were answered for a moment ago where they will be:
+// Where the other pods of the ReplicaSet are decides where the next one may go. Pods that have a node are
+// counted where they are. Pods that were let through a moment ago are counted where they will be:
 //
 //   open()    what the pod asks for, and how many of its ReplicaSet's pods each area has
 //   choose()  the areas with the fewest, of those that have a candidate
@@ -23,7 +23,7 @@ namespace binnacle::spread {
 std::optional<spreader::plan> spreader::open(const std::string& uid, std::string_view name_space,
                                              std::string_view pod_text, instant now) {
   if (world_ == nullptr || (!world_->any_set_asks() && !may_ask(pod_text))) return std::nullopt;
-  in_flight_.gone(uid);  // whom a scheduler asks about is nowhere yet
+  in_flight_.gone(uid);  // a pod that the scheduler asks about has no node yet
   plan out;
   out.pod = asking_pod_of(pod_text);
   facts& f = out.told;

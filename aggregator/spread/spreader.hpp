@@ -49,7 +49,7 @@ class spreader {
   std::string_view area_of(area_kind kind, std::string_view node) const {
     return world_->area_of(kind, node);
   }
-  /// It will be on that node, or on another one of its area.
+  /// The pod will be on that node, or on another node of its area.
   void settle(const std::string& uid, std::string_view node) { in_flight_.settle(uid, node); }
 
  private:

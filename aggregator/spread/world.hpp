@@ -19,9 +19,9 @@ class world {
   };
 
   virtual ~world() = default;
-  /// Some ReplicaSet has the annotation, so that any pod may be one of its.
+  /// Whether some ReplicaSet has the annotation, so that any pod may belong to it.
   virtual bool any_set_asks() const = 0;
-  /// Nothing: it is not known, or its name has passed to another one.
+  /// Nothing: it is not known, or another ReplicaSet has its name now.
   virtual std::optional<replica_set> set(std::string_view name_space, std::string_view name,
                                          std::string_view uid) const = 0;
   /// `tell(uid, node)` for each of its pods that has a node, runs or will run, and is not being deleted.

@@ -18,14 +18,14 @@ struct beginning {
 };
 
 /// Which of two states to go on from: the one of the replica's own file, or the one that another replica
-/// gave; null where there is none. The younger one counts, but a young state (state_route.hpp) is no match
-/// for a file. Pure.
+/// gave; null where there is none. The newer one counts. But a young state, of a replica that has just
+/// started (state_route.hpp), never replaces a file's. Pure.
 beginning::origin choose_origin(const snapshot* of_file, const snapshot* given, bool given_is_young,
                                 const clocks& now);
 
-/// What the state of a replica that began so is worth to another one. `up`: the time since its start.
-/// `judges`: it knows all policies and judges what agents say. Replicas that start together have nothing for
-/// each other before that. Pure.
+/// How much the state of a replica that began like this is worth to another replica. `up`: the time since its
+/// start. `judges`: it knows all policies and judges what agents say. Replicas that start together have
+/// nothing for each other before that. Pure.
 replicas::worth worth_of(const beginning& began, duration up, bool judges) noexcept;
 
 }  // namespace binnacle::aggregator

@@ -28,11 +28,11 @@ error trouble(std::string_view what, const std::string& path) {
   return {errc_of(errno), fmt::format("state file {}: cannot {} it: {}", path, what, describe(errno))};
 }
 
-/// The whole file, or none of it: it is written beside, brought to the disk, and then takes the old one's
-/// name.
+/// Replaces the file as a whole: writes a new file beside it, flushes that to the disk, and renames it over
+/// the old one.
 result<std::uint64_t> replace(const std::string& path, snapshot s) {
   const std::string beside = path + ".new";
-  // Nobody else's business: it names nodes.
+  // Readable by the owner alone, since it names nodes.
   const descriptor file(::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!file) return trouble("create", beside);
   std::uint64_t size = 0;

@@ -35,9 +35,10 @@ class state_file {
   state_file(const state_file&) = delete;
   state_file& operator=(const state_file&) = delete;
 
-  /// To be written as soon as the one before is; replaces one that still waits. Any thread; does not block.
+  /// Queues a snapshot. It is written after the one that is being written, and replaces one that still waits.
+  /// Any thread; does not block.
   void keep(snapshot s);
-  /// One is being written, or waits: another one would take memory for nothing.
+  /// Whether a snapshot is being written or waits. Another one would only take memory.
   bool is_busy() const;
   counters counted() const;
 

@@ -17,11 +17,11 @@ namespace {
 using async::task;
 using async::within;
 
-// A kill may cost this much of `for` and coolDown. A snapshot may take a fiftieth of the loop's time, in
+// A kill may lose this much of `for` and coolDown. A snapshot may take a fiftieth of the loop's time, in
 // pieces of some tenths of a millisecond.
 constexpr std::chrono::seconds state_period(5);
 constexpr std::size_t nodes_at_once = 32;
-// Of the five seconds that the replica which asks has for one answer.
+// A part of the five seconds that an asking replica waits for one answer.
 constexpr std::chrono::seconds wait_for_file(2);
 // What is known of a fleet an hour ago says little of it now.
 constexpr std::chrono::hours oldest_state(1);
@@ -132,7 +132,7 @@ void state_keeper::keep_last() {
   if (!d.all.nodes.empty()) file_->keep(stamped(std::move(d)));
 }
 
-/// `took`: what that cost.
+/// `took`: the time that the loop spent on it.
 task<snapshot> state_keeper::copy_core(duration& took) {
   core::draft d = core_.begin_snapshot();
   for (bool all = false; !all;) {
@@ -150,7 +150,8 @@ std::shared_ptr<const void> state_keeper::begin_taking() {
   return held;
 }
 
-/// One that says less than what the other replica may get elsewhere, or has in its own file, is not given.
+/// Does not give a state that says less than what the other replica may get elsewhere, or has in its own
+/// file.
 task<void> state_keeper::give(replicas::given_state then) {
   const async::deadline until = within(wait_for_file);
   while (is_taking() && std::chrono::steady_clock::now() < until)

@@ -42,11 +42,11 @@ class state_keeper {
   void begin(replicas::outcome told);
   const beginning& began() const noexcept { return began_; }
 
-  /// Writes the file from now on, and lets the core forget in time what it began with.
+  /// Writes the file from now on, and after a while lets the core forget the state that it began with.
   void start(async::task_group& tasks);
   /// Writes the file once more, while agents are still connected: what comes after is lost anyway.
   void keep_last();
-  /// Gives the state of now to `then`, or why there is none that another replica should take.
+  /// Gives `then` the present state, or the reason why another replica should not take it.
   async::task<void> give(replicas::given_state then);
 
   state_file::counters counted() const { return file_ ? file_->counted() : state_file::counters{}; }

@@ -2,15 +2,15 @@
 //
 // A column exists while somebody uses it: rules that name the same metric and window share one. For each
 // kind of node it has a plan: indexes of the series to read, and the rule that joins them. A plan is compiled
-// when a kind meets a column for the first time, not when a value comes. `columns_of` turns the plans round:
-// a batch says which groups were read, and finds there which columns have to be worked out again.
+// when a kind meets a column for the first time, not when a value comes. `columns_of` is the reverse of the
+// plans: for each group that a batch has read, it lists the columns that must be worked out again.
 //
 // A name can change its meaning while its column is in use (the user's file of aliases). Then the column
-// stays, with a new serial and new plans. A plan that was made beside the loop carries the serial that it was
-// made for, so one that came too late is found and made again.
+// stays, with a new serial and new plans. A plan that another thread compiled carries the serial that it was
+// made for. If the column has a new serial by then, the plan is made again.
 //
-// wishes() is what the agents are asked to read, and how often: the fastest wish of all columns wins for each
-// family. Only families that a node can have are wished for.
+// wishes() says which families the agents are asked to read, and how often. For each family the fastest wish
+// of all columns counts. Families that no node can have are left out.
 #include "aggregator/store/column_set.hpp"
 
 #include "common/metrics/plausible.hpp"
@@ -25,7 +25,7 @@ namespace binnacle::store {
 
 namespace {
 
-/// The families that the catalogue says a name is made of.
+/// Adds the families of which a name is made, by the catalogue.
 void add_families(std::set<std::string, std::less<>>& to, const metrics::resolved& name) {
   to.insert(name.family);
   for (const std::string_view part : metrics::made_of(name.family)) to.emplace(part);
@@ -35,7 +35,7 @@ void add_families(std::set<std::string, std::less<>>& to, const metrics::resolve
   for (const metrics::member& m : f->denominator) to.emplace(m.family);
 }
 
-/// What a statistic of the metric's values can be.
+/// The range that a statistic of the metric's values can have.
 metrics::plausible_range plausible(const metrics::resolved& name, statistic stat) {
   const metrics::plausible_range of_values = metrics::plausible(name);
   if (stat == statistic::trend) return {};
@@ -43,7 +43,7 @@ metrics::plausible_range plausible(const metrics::resolved& name, statistic stat
   return of_values;
 }
 
-// A mean or a trend over a minute is as good from a point a second as from five. Peaks are not.
+// For a mean or a trend over a minute, one point a second is as good as five. For a peak it is not.
 constexpr int points_in_a_window = 50;
 constexpr std::chrono::milliseconds relaxed{1000};
 
@@ -101,8 +101,8 @@ void column_set::name(column& c, metrics::resolved meant) {
   c.serial = ++last_serial_;
   plan_wishes_.reset();
   c.name = std::move(meant);
-  // A rule that gives its own window knows what it wants; an old name without one keeps the mean its
-  // threshold was chosen for.
+  // The rule's own window counts. Without one, an old name keeps its window, because thresholds for it were
+  // chosen for that mean.
   const bool own_window = c.spec.window > duration::zero();
   c.length = own_window ? c.spec.window : c.name.window;
   c.stat = own_window ? c.spec.stat : statistic::avg;
@@ -118,7 +118,8 @@ std::optional<std::uint32_t> column_set::twin_of(const kind& k, std::uint32_t id
   for (auto at = by_spec_.lower_bound({c.spec.metric}); at != by_spec_.end(); ++at) {
     if (at->first.metric != c.spec.metric) break;
     const std::uint32_t other = at->second;
-    // While the table of old names is replaced, the other may still mean what the name meant before.
+    // While the table of old names is being replaced, the other column may still have the name's former
+    // meaning.
     if (other != id && other < k.plans.size() && k.plans[other] != nullptr && columns_[other]->name == c.name)
       return other;
   }
@@ -154,7 +155,7 @@ void column_set::attach(kind& k, std::uint32_t id, const ready_plans* ready) {
   k.plans[id] = made.what;
   for (const std::uint16_t g : made.what->groups) k.columns_of[g].push_back(id);
   c.stale_after = std::max(c.stale_after, made.what->longest_gap);
-  // Flat names, and the counters behind a mean, are known from the nodes that have them.
+  // Flat names, and the counters behind a mean, become known only here, from nodes that have them.
   for (const std::string& family : made.families) {
     if (c.families.insert(family).second) ++interest_version_;
   }
@@ -164,7 +165,8 @@ void column_set::detach(kind& k, std::uint32_t id) {
   for (const std::uint16_t g : k.plans[id]->groups) std::erase(k.columns_of[g], id);
   k.plans[id].reset();
   k.twins[id] = kind::alone;
-  // An id that is free may soon be another metric's: the others go together under one of theirs.
+  // The freed id may soon belong to another metric. So the remaining twins are marked with the id of one of
+  // themselves.
   std::uint32_t heir = kind::alone;
   for (std::uint32_t other = 0; other < k.twins.size(); ++other) {
     if (k.twins[other] != id) continue;
@@ -237,7 +239,7 @@ bool column_set::remove(column_id which) {
 
 std::shared_ptr<const kind> column_set::kind_of(std::shared_ptr<const shape> s, const ready_plans* ready) {
   if (const auto known = kinds_.find(s.get()); known != kinds_.end()) {
-    // The shape of an entry that is still alive is alive too, so equal addresses are equal shapes.
+    // A kind keeps its shape alive. So while the kind lives, an equal address means an equal shape.
     if (auto k = known->second.lock()) return k;
   }
   if (kinds_.size() >= sweep_at_) {
@@ -253,7 +255,7 @@ std::shared_ptr<const kind> column_set::kind_of(std::shared_ptr<const shape> s, 
     if (columns_[id]) attach(*k, id, ready);
   }
   kinds_[k->what.get()] = k;
-  const std::string* last = nullptr;  // those of one family stand together
+  const std::string* last = nullptr;  // series of one family stand together
   for (const std::uint32_t i : k->what->by_family) {
     const std::string& family = k->what->all[i].family;
     const bool is_next = last == nullptr || *last != family;
@@ -268,7 +270,7 @@ std::vector<reading_wish> column_set::wishes() const {
   for (const auto& c : columns_) {
     if (c == nullptr) continue;
     for (const std::string& family : c->families) {
-      // A policy may name what no series can be called ("cpu-x"): TAS's pattern allows it.
+      // A policy may use a name that no series can have ("cpu-x"), because TAS's pattern allows it.
       if (wire::valid_metric_name(family)) out.push_back({&c->spec, family, wanted_period(*c, family)});
     }
   }

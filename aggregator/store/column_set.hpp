@@ -19,8 +19,8 @@
 
 namespace binnacle::store {
 
-/// What a column's plans are compiled from, besides the shape. `serial` is another one each time the name
-/// means something else, and never used again; 0: there is no such column.
+/// What a column's plans are compiled from, besides the shape. Each time the name gets another meaning,
+/// `serial` becomes a number that was never used before; 0: there is no such column.
 struct plan_wish {
   std::uint64_t serial = 0;
   std::string metric;
@@ -34,7 +34,7 @@ struct ready_plan {
   std::vector<std::string> families;
 };
 
-/// Plans of one shape that were compiled beside the loop, by column id.
+/// Plans of one shape that another thread than the loop's compiled, by column id.
 struct ready_plans {
   std::vector<ready_plan> by_column;
 };
@@ -51,7 +51,7 @@ struct column {
   std::size_t users = 0;
   std::set<std::string, std::less<>>
       families;            ///< what it reads at the nodes seen so far, and by the catalogue
-  duration stale_after{};  ///< the longest of its members at the nodes seen so far; zero: none has any
+  duration stale_after{};  ///< the longest stale-after of its members, at the nodes seen so far; zero: none
   std::shared_ptr<shared_column> values;
 };
 
@@ -60,8 +60,8 @@ struct column {
 struct kind {
   std::shared_ptr<const shape> what;
   std::vector<std::shared_ptr<const plan>> plans;  ///< by column id; null: free
-  /// By column id: the same for all columns with one plan (windows of one metric), so that their members are
-  /// looked at once; `alone` for the others.
+  /// By column id: a number that is the same for all columns with one plan (windows of one metric), so that
+  /// their members are looked at once; `alone` for the others.
   std::vector<std::uint32_t> twins;
   static constexpr std::uint32_t alone = ~std::uint32_t{0};
   std::vector<std::vector<std::uint32_t>> columns_of;  ///< by group: column ids
@@ -99,12 +99,12 @@ class column_set {
   bool used(column_id id) const noexcept {
     return index(id) < columns_.size() && columns_[index(id)] != nullptr;
   }
-  /// Plans that were compiled here, and not beside the loop.
+  /// How many plans were compiled on this thread, because make_plans() had not made them.
   std::uint64_t compiled() const noexcept { return compiled_; }
   std::size_t in_use() const noexcept { return by_spec_.size(); }
 
-  /// The kind of that shape, with a plan for every column in use: a ready one if it is still the right one.
-  /// `ready` may be null.
+  /// The kind of that shape, with a plan for every column in use. A plan of `ready` is taken if it still
+  /// fits; `ready` may be null.
   std::shared_ptr<const kind> kind_of(std::shared_ptr<const shape> s, const ready_plans* ready);
   /// What make_plans() needs for the columns in use now, by id.
   std::shared_ptr<const std::vector<plan_wish>> plan_wishes() const;
@@ -114,9 +114,10 @@ class column_set {
   static constexpr std::size_t most_families = 5'000;
   const std::set<std::string, std::less<>>& families() const noexcept { return families_; }
 
-  /// What each column in use wants of each family that it reads at some node and that a node can have.
+  /// For each column in use and each family that it reads at some node: how often it wants the family read.
+  /// Only families that a node can have.
   std::vector<reading_wish> wishes() const;
-  /// Another version: wishes() may differ from the last time.
+  /// If this number has changed, wishes() may have changed.
   std::uint64_t interest_version() const noexcept { return interest_version_; }
 
  private:
@@ -132,7 +133,7 @@ class column_set {
   std::uint64_t interest_version_ = 0;
   std::uint64_t last_serial_ = 0;
   std::uint64_t compiled_ = 0;
-  mutable std::shared_ptr<const std::vector<plan_wish>> plan_wishes_;  // null: to be made anew
+  mutable std::shared_ptr<const std::vector<plan_wish>> plan_wishes_;  // null: must be made again
   // The nodes own their kind; an entry of a shape that no node has is dropped at the next sweep.
   std::unordered_map<const shape*, std::weak_ptr<kind>> kinds_;
   std::size_t sweep_at_ = 64;

@@ -56,8 +56,7 @@ indexes select(const shape& s, std::span<const metrics::member> members, const s
   return out;
 }
 
-/// The terms of `chosen` at their finest exponent. A span of more than 18 digits cannot be brought together:
-/// no terms then.
+/// The terms of `chosen` at their finest exponent. No terms if their exponents differ by more than 18 digits.
 std::vector<plan::term> terms_of(const shape& s, const indexes& chosen, std::int8_t& exponent) {
   std::vector<plan::term> out;
   if (chosen.empty()) return out;
@@ -72,7 +71,7 @@ std::vector<plan::term> terms_of(const shape& s, const indexes& chosen, std::int
   return out;
 }
 
-/// A family's series by their labels, in whatever order those stand.
+/// Finds a family's series by their labels, in any order of the labels.
 class family_index {
  public:
   family_index(const shape& s, std::string_view family) : shape_(s), family_(family) {
@@ -95,11 +94,11 @@ class family_index {
   std::unordered_multimap<std::size_t, std::uint32_t> by_hash_;
 };
 
-/// The counter behind each of the series; nothing unless every one has its own and one read gives them all,
-/// since a mean needs the counters and the time at one instant.
+/// The counter behind each of the series. Empty unless every series has a counter of its own and one read
+/// gives them all: a mean needs all counters and the time of one instant.
 indexes integrals_of(const shape& s, const indexes& chosen) {
   indexes out;
-  std::optional<family_index> counters;  // of the family before: series of one follow one another
+  std::optional<family_index> counters;  // of the last family: its series follow one another
   for (const std::uint32_t i : chosen) {
     const metrics::family* f = metrics::find(s.all[i].family);
     if (f == nullptr || f->integral.family.empty()) return {};
@@ -115,8 +114,8 @@ indexes integrals_of(const shape& s, const indexes& chosen) {
   return out;
 }
 
-/// The rule for so many series: a selector may leave one of a rule for many, or an exporter may give many to
-/// a rule for one.
+/// The rule that fits the number of series: a selector may leave one series for a rule over many, and an
+/// exporter may have many series where the rule is `sole`.
 node_rule fitting(node_rule rule, const shape& s, const indexes& chosen) {
   if (rule == node_rule::ratio_of_sums) return rule;
   if (chosen.size() == 1) return node_rule::sole;
@@ -171,8 +170,8 @@ choice choose(const shape& s, const metrics::resolved& name, const series_filter
     }
     c.numerator = select(s, f->members, wanted);
   }
-  // Foreign families, families without members, rules of an alias, and selectors of an alias that name what
-  // the node rule leaves out.
+  // These read the family's own series: foreign families, families without members, aliases with a rule of
+  // their own, and aliases whose selector names series that the node rule leaves out.
   if (c.numerator.empty() && (f == nullptr || f->members.empty() || name.rule_given || !name.label.empty())) {
     c.numerator = select(s, name.family, wanted);
   }
@@ -222,7 +221,7 @@ plan compile(const shape& s, std::string_view metric, const metrics::resolved& n
 
 namespace {
 
-/// The decimal that a double was written as: its shortest text.
+/// The decimal as which somebody wrote this double: its shortest text.
 std::optional<decimal> shortest(double value) noexcept {
   if (!std::isfinite(value)) return std::nullopt;
   const std::string text = fmt::format("{}", value);  // "-0.00125", "4.76837158203125e-07"
@@ -243,7 +242,8 @@ std::optional<decimal> shortest(double value) noexcept {
     ++exponent;
   }
   if (mantissa == 0) return decimal{0, 0};
-  // No value but a factor: 1 / 2 MiB has 21 digits. Seventeen of them times a mantissa fit 128 bits.
+  // This is a factor and not a value: 1 / 2 MiB has 21 digits. A factor of 17 digits times a mantissa fits
+  // 128 bits.
   if (exponent < -30 || exponent > 18) return std::nullopt;
   return decimal{negative ? -mantissa : mantissa, static_cast<std::int8_t>(exponent)};
 }

@@ -20,7 +20,7 @@ class coverage {
  public:
   static constexpr std::size_t most_gaps = 16;
 
-  /// `length_us`: of the window, at least 1.
+  /// `length_us`: the window's length, at least 1.
   explicit coverage(std::int64_t length_us) noexcept : length_us_(length_us) {}
 
   /// A read at `at_us`, later than the one before. `gap`: nothing is known of the time since then.
@@ -35,7 +35,7 @@ class coverage {
     std::size_t over = 0;
     while (over < gaps_.size() && gaps_[over].end_us <= at_us - length_us_) ++over;
     if (over == gaps_.size()) {
-      gaps_ = {};  // thousands of windows: an empty one keeps no memory
+      gaps_ = {};  // there are thousands of windows: an empty list takes no memory
       return;
     }
     gaps_.erase(gaps_.begin(), gaps_.begin() + static_cast<std::ptrdiff_t>(over));
@@ -62,8 +62,8 @@ class coverage {
     into.insert(into.end(), {newest_us_, known_since_us_, static_cast<std::int64_t>(gaps_.size())});
     for (const span& g : gaps_) into.insert(into.end(), {g.begin_us, g.end_us});
   }
-  /// What save() wrote, for a window of the same length. Anything else leaves the reader failed, and nothing
-  /// known.
+  /// What save() wrote, for a window of the same length. With anything else the reader fails, and nothing is
+  /// known of the window.
   void load(word_reader& from) {
     clear();
     const std::int64_t newest = from.time_us(), since = from.time_us();
@@ -80,7 +80,7 @@ class coverage {
     known_since_us_ = since;
   }
 
-  /// The clock of what is measured went back: everything starts again.
+  /// The clock of the read times went back: coverage starts again from nothing.
   void clear() noexcept {
     newest_us_ = never;
     gaps_.clear();

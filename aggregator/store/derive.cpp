@@ -11,12 +11,12 @@ namespace {
 using exact::wide;
 using metrics::node_rule;
 
-/// What the members of a plan come to, before the rule decides whether that is enough.
+/// A plan's members put together, before the rule decides whether enough of them are present.
 struct gathered {
   wide sum = 0, least = 0, most = 0;
   std::size_t present = 0, absent = 0;
-  bool fits = true;   // the sum; else it means nothing
-  bool lost = false;  // an absent one may have something to say: it has had a value, or is still to come
+  bool fits = true;                // false: the sum overflowed and means nothing
+  bool lost = false;               // an absent member has had a value before, or may still get one
   absence why = absence::missing;  // of the first absent one
   instant oldest = instant::max(), newest = instant::min(), earliest_expiry = instant::max();
 };
@@ -36,8 +36,7 @@ gathered gather(const std::vector<plan::term>& terms, const row& cells, instant 
       continue;
     }
     const wide value = wide{cell.mantissa} * t.factor;
-    g.fits = !__builtin_add_overflow(g.sum, value, &g.sum) &&
-             g.fits;  // 19 large values at 10^18 each are too many
+    g.fits = !__builtin_add_overflow(g.sum, value, &g.sum) && g.fits;  // large values near 10^18 can overflow
     g.least = g.present == 0 ? value : std::min(g.least, value);
     g.most = g.present == 0 ? value : std::max(g.most, value);
     ++g.present;
@@ -61,7 +60,7 @@ certainty mirrored(certainty c) noexcept {
   return c == certainty::at_most ? certainty::at_least : c;
 }
 
-/// What a partial value says of the whole one, by the rule.
+/// How certain a partial value is, by the rule that made it.
 certainty without_some(node_rule rule) noexcept {
   if (rule == node_rule::max) return certainty::at_least;
   if (rule == node_rule::min) return certainty::at_most;
@@ -72,7 +71,8 @@ certainty without_some(node_rule rule) noexcept {
 
 sample evaluate(const plan& p, const row& cells, instant now) noexcept {
   if (!p.known) return absent(absence::missing, cells);
-  // What is too old as a whole stays a value, with its expiry: a rule may have a longer staleAfter.
+  // A sample whose members have all expired keeps its value and its expiry: a rule may have a longer
+  // staleAfter.
   const bool outlives = p.outlives_members();
   gathered g = gather(p.terms, cells, outlives ? now : ignoring_expiry);
   if (outlives && g.present == 0) g = gather(p.terms, cells, ignoring_expiry);

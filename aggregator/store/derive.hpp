@@ -37,8 +37,8 @@ struct plan {
   std::int8_t result_exponent = 0;  ///< of the raw value, before `map`
   std::optional<linear> map;
 
-  /// The counters whose summed difference over time is the raw value's mean; empty when there are none for
-  /// every term.
+  /// The counters behind the terms: their summed difference, divided by the time, is the raw value's mean.
+  /// Empty unless every term has a counter.
   std::vector<term> integral;
   std::int8_t integral_exponent = 0;
 
@@ -47,7 +47,7 @@ struct plan {
   duration
       longest_gap{};  ///< the longest stale-after of a member: reads further apart are a hole in a window
 
-  /// A member's end is not the sample's: what is left gives the next one.
+  /// True: when one member expires, the sample goes on with the other members.
   bool outlives_members() const noexcept {
     using metrics::node_rule;
     return groups.size() > 1 && (rule == node_rule::max || rule == node_rule::min || rule == node_rule::mean);
@@ -60,19 +60,19 @@ using series_filter = std::function<bool(const metrics::label_set&)>;
 /// What `name` means at a node of that shape: an alias, else a family of ours, else a flat name of ours, else
 /// a foreign family, else a foreign flat name. Foreign families of several series: gauges take the maximum,
 /// counters the sum.
-/// `keep` (a metricLabelSelector) takes the family's own series of those labels instead of the members of its
-/// node rule: one is itself, several go together by the rule.
+/// With `keep` (a metricLabelSelector), the family's series that have these labels count, and not the members
+/// of its node rule. One series is taken as it is, several are joined by the rule.
 plan compile(const shape& s, const metrics::resolved& name, const series_filter& keep = {});
-/// The same for a `metric` that may be an alias: `name` is what the alias table makes of it. A foreign family
-/// of that very name goes before the alias at the nodes that have it.
+/// The same for a `metric` that may be an alias: `name` is what the alias table makes of it. At a node that
+/// has a foreign family of that very name, the name means this family and not the alias.
 plan compile(const shape& s, std::string_view metric, const metrics::resolved& name,
              const series_filter& keep = {});
 
 /// The raw value (before `map`) of the plan at `now`. read_at is the oldest member's, expires_at the
-/// earliest; an absent sample gives the reason of the first absent member. Where others go on
-/// (outlives_members()) a member past its expiry counts as absent; else it ends the sample, which then has
-/// its value and an expires_at that is over. A partial value is `sure` nevertheless where the missing members
-/// have never had a value.
+/// earliest; an absent sample gives the reason of the first absent member. If the sample goes on with the
+/// other members (outlives_members()), a member past its expiry counts as absent. Otherwise that member ends
+/// the sample: the value stays, and expires_at has passed. A partial value is still exact if the missing
+/// members have never had a value.
 sample evaluate(const plan& p, const row& cells, instant now) noexcept;
 
 /// A raw value through the plan's scale and offset; out_of_range when it no longer fits.

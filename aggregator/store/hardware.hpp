@@ -20,8 +20,8 @@ present_value first_present(const row& cells, std::string_view family, instant n
 /// The value of that label; empty: the series has none of that name.
 std::string_view label_of(const shape::series& s, std::string_view name) noexcept;
 
-/// What the machine is, as it says itself (host_hardware_info): "2 x EPYC 7763, 512 GiB, 0 accelerators".
-/// Nodes with the same text are alike. Empty: it does not say.
+/// The node's hardware as its agent describes it (host_hardware_info): "2 x EPYC 7763, 512 GiB, 0
+/// accelerators". Nodes with the same text are alike. Empty: the agent does not describe it.
 std::string machine_of(const row& cells, instant now);
 
 }  // namespace binnacle::store

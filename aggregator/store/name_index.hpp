@@ -11,9 +11,9 @@
 
 namespace binnacle::store {
 
-/// Node names to ids, made for looking up thousands of names in one call: what that costs is waiting for
-/// memory, so the names lie in one piece, a slot is 16 bytes, and the memory of many look-ups is fetched at
-/// once. Names are never removed. Shape: open addressing with linear probing, at most half full.
+/// Maps node names to ids, for thousands of names in one call. Such a call mostly waits for memory. So the
+/// names lie in one piece, a slot has 16 bytes, and the memory of many look-ups is fetched at once. Names are
+/// never removed. Shape: open addressing with linear probing, at most half full.
 class name_index {
  public:
   static constexpr node_id none{std::numeric_limits<std::uint32_t>::max()};

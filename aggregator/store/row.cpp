@@ -26,7 +26,7 @@ sample row::load(std::size_t i) const noexcept {
 
 void row::carry_over(const row& old, std::span<const std::uint32_t> from) {
   const shape& was = *old.shape_;
-  // A group's age goes with it only as a whole: the group of the same source and name.
+  // A group takes over the read time of the old group that has the same source and name.
   for (std::size_t g = 0; g < shape_->groups.size(); ++g) {
     const auto same = std::ranges::find_if(was.groups, [&](const wire::group_info& other) {
       return other.source == shape_->groups[g].source && other.name == shape_->groups[g].name;

@@ -33,7 +33,7 @@ class row {
   struct raw {
     std::int64_t mantissa;
     absence reason;
-    bool had_value;  ///< it has measured something since the node came, whatever it does now
+    bool had_value;  ///< it has had a value since the node came, even if it has none now
   };
   raw peek(std::size_t i) const noexcept {
     const absence reason = cells_[i].reason.load(std::memory_order_acquire);
@@ -56,9 +56,9 @@ class row {
   void set_last_batch(instant at) noexcept { last_batch_ns_.store(to_ns(at), std::memory_order_relaxed); }
   void set_linked(bool linked) noexcept { linked_.store(linked, std::memory_order_relaxed); }
 
-  /// Takes over the values and read times of what both rows have, so that a catalogue announced again leaves
-  /// no hole. `from`: origins() of our shape in that of `old`. A value that does not fit the new exponent is
-  /// left out.
+  /// Takes over values and read times of the series that both rows have, so that no value is missing after an
+  /// agent has announced its catalogue again. `from`: origins() of our shape in that of `old`. A value that
+  /// does not fit the new exponent is left out.
   void carry_over(const row& old, std::span<const std::uint32_t> from);
 
  private:

@@ -50,7 +50,7 @@ result<void> check_bounds(const wire::catalog& c, const catalog_limits& limits) 
                                                   c.groups.size(), limits.groups)};
   }
   for (const wire::series_info& s : c.series) {
-    if (s.family.empty()) continue;  // left out by its reader
+    if (s.family.empty()) continue;  // the reader of the catalogue has left it out
     if (s.group >= c.groups.size()) {
       return error{errc::invalid_input,
                    fmt::format("series {} names group {} of {}", shown(s.family), s.group, c.groups.size())};
@@ -102,8 +102,8 @@ std::size_t hash_of(const shape::name_parts& names) noexcept {
   return h;
 }
 
-/// The entry with that key that `is_same` finds the same; null when there is none. Entries that nobody has
-/// any more are left to sweep().
+/// The live entry with that key for which `is_same` is true; null if there is none. sweep() removes entries
+/// that nobody holds any more.
 template <class T, class Same>
 std::shared_ptr<const T> find_same(const std::unordered_multimap<std::size_t, std::weak_ptr<const T>>& known,
                                    std::size_t key, Same is_same) {
@@ -161,9 +161,9 @@ class maker {
     }
   }
 
-  /// The families of ours that come from their own source on this node: a user's file of the same name is
-  /// then a collision. Where the source is absent, a user may bring the family by other ways (a machine
-  /// without RAPL but with a power meter).
+  /// Finds our families that come from their own source on this node. A user's file with a family of the same
+  /// name is then a collision. If the source is absent, a user may supply the family in another way (a
+  /// machine without RAPL but with a power meter).
   void find_owned_families() {
     for (std::size_t i = 0; i < known_.size(); ++i) {
       if (known_[i] != nullptr && comes_from_its_source(i)) owned_.insert(known_[i]);
@@ -176,7 +176,7 @@ class maker {
     return known_[i] != nullptr && (comes_from_its_source(i) || !owned_.contains(known_[i]));
   }
 
-  /// An old name of a family that its own source gives on this node.
+  /// Whether this is an old name of a family that its own source gives on this node.
   bool is_alias_of_ours(std::string_view name) const {
     const metrics::resolved meant = metrics::resolve(name);
     return meant.is_alias && owned_.contains(metrics::find(meant.family));
@@ -223,7 +223,8 @@ class maker {
   }
 
   std::string claim_flat(const shape::series& s, const metrics::family* f) {
-    // Too many on one node, and pods come and go.
+    // No flat names for series of CPUs, because a node has too many of them, nor for series of pods, because
+    // pods come and go.
     const bool is_of_a_cpu = f != nullptr ? f->per_cpu : has_label(s, "cpu");
     if (s.labels.empty() || is_of_a_cpu || is_of_a_pod(s)) return {};
     std::string flat =
@@ -325,7 +326,7 @@ result<made_shape> make_shape(wire::catalog announced, const catalog_limits& lim
 
 namespace {
 
-/// Of each group of `now` the one of the same source and name in `was`; nowhere: it has none.
+/// For each group of `now`: the group of `was` with the same source and name, or `nowhere`.
 std::vector<std::uint32_t> group_origins(const shape& now, const shape& was) {
   std::map<std::pair<std::string_view, std::string_view>, std::uint32_t> old;
   for (std::uint32_t g = 0; g < was.groups.size(); ++g)
@@ -347,7 +348,8 @@ std::vector<std::uint32_t> origins(const shape& now, const shape& was) {
     const shape::series& from = was.all[there];
     return from.family == s.family && from.labels == s.labels && old_group[s.group] == from.group;
   };
-  // Most stand where they stood, but for some that came or went before them: those that do not are looked up.
+  // Series mostly keep their order, so the old place is guessed to be the one after the last. If the guess is
+  // wrong, the series is looked up.
   std::unordered_multimap<std::size_t, std::uint32_t> by_hash;  // thousands may be of one family
   std::vector<std::uint32_t> out;
   out.reserve(now.all.size());

@@ -19,16 +19,15 @@ struct shape {
   struct series {
     std::string family;
     metrics::label_set labels;  ///< own families: in catalogue order
-    std::string flat;  ///< metrics::flat_name(); empty when it has none (no labels, of a CPU or a pod, lost a
-                       ///< collision)
+    std::string flat;  ///< metrics::flat_name(); empty when it has none (no labels, a CPU's or a pod's, lost
+                       ///< a collision)
     std::int8_t exponent = 0;
     metrics::kind type = metrics::kind::gauge;
     std::uint16_t group = 0;
     std::string help;
     friend bool operator==(const series&, const series&) = default;
   };
-  /// What the names are made of under which callers find the series. Shapes that differ by pods alone share
-  /// one.
+  /// The parts of the names by which callers find the series. Shapes that differ in pods alone share one.
   struct name_parts {
     struct part {
       std::string family;
@@ -44,8 +43,7 @@ struct shape {
   std::vector<series> all;  ///< without the refused ones: everything here has a name and may be shown
   std::vector<wire::group_info> groups;
 
-  /// The catalogue's index of a series to its place in `all`; refused series have the place `refused`. Empty:
-  /// the same.
+  /// By a series' index in the catalogue: its index in `all`, or `refused`. Empty: both indexes are equal.
   static constexpr std::uint32_t refused = 0xffff'ffff;
   std::vector<std::uint32_t> places;
   std::size_t announced = 0;  ///< series in the catalogue, refused ones included
@@ -66,11 +64,11 @@ struct shape {
   std::size_t hash = 0;  ///< of what shape_pool compares
 };
 
-/// Of a family and its labels, in whatever order they stand: for indexes of series.
+/// Hash of a family and its labels; the order of the labels does not matter. For indexes of series.
 std::size_t series_hash(std::string_view family, const metrics::label_set& labels) noexcept;
 
-/// How much one node may make us hold. The length and form of names is the wire's business
-/// (common/wire/limits.hpp).
+/// How much one node may make the aggregator hold. common/wire/limits.hpp limits the length and form of
+/// names.
 struct catalog_limits {
   std::size_t series = 10'000;
   std::size_t groups = 1'000;
@@ -83,8 +81,8 @@ struct made_shape {
   std::vector<std::string> refusals;  ///< one sentence each, the first few
 };
 
-/// The shape of a catalogue. A series with a taken name is left out and said so; the others stay. On a
-/// collision our own family wins over a foreign one, otherwise the first announced.
+/// The shape of a catalogue. A series whose name is taken is left out and mentioned in `refusals`; the others
+/// stay. On a collision our own family wins over a foreign one, otherwise the first announced.
 /// Errors: invalid_input when the catalogue as a whole is out of bounds or inconsistent (too many series or
 /// groups, a group index or an exponent out of range); nothing is kept of it then.
 result<made_shape> make_shape(wire::catalog announced, const catalog_limits& limits);
@@ -96,8 +94,8 @@ std::vector<std::uint32_t> origins(const shape& now, const shape& was);
 
 struct ready_plans;
 
-/// A catalogue with everything that costs time by its length worked out: 10,000 series take some tens of
-/// milliseconds, which are too many for the loop that all agents share.
+/// A catalogue with the results of all work whose cost grows with its length. For 10,000 series that work
+/// takes some tens of milliseconds, too long for the loop that all agents share.
 struct prepared_catalog {
   std::uint32_t version = 0;
   result<made_shape> made;

@@ -59,7 +59,7 @@ class node_array {
   std::array<std::atomic<T*>, 23> segments_{};
 };
 
-/// A sample behind a sequence lock, but for its spread: a reader never sees half of one.
+/// A sample, without its spread, behind a sequence lock: a reader never sees a half-written sample.
 /// The fields are stored with release and loaded with acquire instead of standing between fences: a reader
 /// that sees a field of a newer sample therefore also sees its odd sequence, and ThreadSanitizer, which knows
 /// no fences, can follow. On x86 these are plain moves. Source: H.-J. Boehm, "Can seqlocks get along with
@@ -117,8 +117,8 @@ class alignas(32) shared_sample {  // two to a cache line, none across two
   std::atomic<std::uint32_t> sequence_{0};
 };
 
-/// One column's samples for all nodes. Of their spread only the writer knows: readers have no use for it, and
-/// cells are smaller without.
+/// One column's samples for all nodes. Only the writer has their spread: readers do not need it, and the
+/// cells are smaller without it.
 class shared_column {
  public:
   explicit shared_column(column_spec spec) : spec_(std::move(spec)) {}
@@ -140,8 +140,9 @@ class shared_column {
     if (const duration* spread = spreads_.find(id)) s.spread = *spread;
     return s;
   }
-  /// What its values can be, by the catalogue; everything, if the metric is none of ours. Any thread: read
-  /// while the table of old names is replaced, the numbers may be of both its meanings for once.
+  /// The range that its values can have, by the catalogue; unlimited if the metric is none of ours. Any
+  /// thread. While the table of old names is being replaced, one call may mix limits of the old and the new
+  /// meaning.
   metrics::plausible_range plausible() const noexcept {
     const auto of = [](const std::atomic<double>& x) { return x.load(std::memory_order_relaxed); };
     return {of(least_), of(most_), of(apart_)};
@@ -151,7 +152,7 @@ class shared_column {
     most_.store(r.most, std::memory_order_relaxed);
     apart_.store(r.apart, std::memory_order_relaxed);
   }
-  /// Has the memory of `id`'s sample fetched; for loops over many nodes. Any id.
+  /// Prefetches the memory of `id`'s sample; for loops over many nodes. Any id is allowed.
   void prefetch(node_id id) const noexcept { __builtin_prefetch(cells_.find(id)); }
 
  private:

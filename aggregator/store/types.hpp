@@ -14,7 +14,8 @@
 
 namespace binnacle::store {
 
-/// A node, until it is forgotten: dense, given out in order of first sight, never reused.
+/// The id of a node until the node is forgotten. Ids are dense, given out in order of first sight, and never
+/// reused.
 enum class node_id : std::uint32_t {};
 /// A metric that somebody uses (a policy rule, an alias in use), derived for every node.
 enum class column_id : std::uint32_t {};
@@ -43,8 +44,8 @@ struct column_spec {
   friend auto operator<=>(const column_spec&, const column_spec&) = default;
 };
 
-/// How a column's value stands to the number that all its members would give. As bits, so that two go
-/// together by `or`.
+/// How a column's value may differ from the value that all its members would give. The enumerants are bits,
+/// so that `or` joins two of them.
 enum class certainty : std::uint8_t {
   exact = 0,
   at_least = 1,  ///< a maximum that lacks a member: the real one may be larger
@@ -68,21 +69,22 @@ struct sample {
   instant read_at{};     ///< of the oldest member: the age of the number
   instant expires_at{};  ///< read_at + stale-after; at or past it the sample is absent
   absence reason = absence::not_read_yet;
-  bool partial = false;    ///< max, min or mean over what is there
+  bool partial = false;    ///< max, min or mean without the absent members
   bool link_down = false;  ///< the node's agent is not connected; the value still counts until it expires
   certainty sure = certainty::exact;
   std::uint8_t unknown_percent =
       0;              ///< of its window: the share of which nothing is known; 0 without a window
   duration spread{};  ///< how much later than the oldest member the newest was read
 
-  /// Windows and `for` go by it: a new value of one member is news, whenever the others were read.
+  /// Windows and `for` use this time: a new value of one member counts even if the other members were not
+  /// read.
   instant newest_read_at() const noexcept { return read_at + spread; }
-  /// Whether enough is known of the window to act on the value for good: after a start, an edit or an outage
-  /// the 95th percentile of a minute may be one read.
+  /// Whether enough of the window is known to change a label by the value. After a start, an edit or an
+  /// outage the 95th percentile of a minute may come from a single read.
   bool covers_window() const noexcept { return unknown_percent <= 100 - least_covered_percent; }
   bool present(instant now) const noexcept { return reason == absence::none && now < expires_at; }
-  /// The same sample for a rule by which a value counts for `life` after its reading. None: as long as the
-  /// metric says.
+  /// The same sample for a rule whose values count for `life` after the reading. None: the metric's own
+  /// expiry stays.
   sample with_life(const std::optional<duration>& life) const noexcept {
     sample s = *this;
     if (life && reason == absence::none) s.expires_at = read_at + *life;

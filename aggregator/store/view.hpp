@@ -26,8 +26,8 @@ struct node_view {
   std::shared_ptr<const row> cells;  ///< null until its first catalogue
   std::vector<wire::source_status> sources;
   std::map<std::string, std::string> labels;    ///< those our policies put on it
-  std::map<std::string, std::string> would_be;  ///< and those that policies in DryRun would
-  std::string warning;  ///< what is odd about it beside the others, one sentence; empty when nothing is
+  std::map<std::string, std::string> would_be;  ///< those that policies in DryRun would put on it
+  std::string warning;  ///< how it differs oddly from similar nodes, one sentence; empty: it does not
 
   /// When anything was last heard from the node: batches write it to the row, not here, so that they need no
   /// message.
@@ -64,7 +64,7 @@ class view {
   const name_index& ids() const noexcept { return ids_; }
   /// All nodes in name order.
   const std::map<std::string, const node_view*, std::less<>>& nodes() const noexcept { return ordered_; }
-  /// Another number whenever a node may have another catalogue than before, or has gone with its own.
+  /// This number changes whenever a node may have a new catalogue, and when a node is forgotten.
   std::uint64_t catalogs() const noexcept { return catalogs_; }
 
   // Messages from the ingest loop, run on the faces loop.

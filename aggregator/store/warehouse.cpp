@@ -8,9 +8,10 @@
 // done when the catalogue comes, and a batch finds numbers: series 17 is cell 17, group 3 touches columns 0,
 // 4 and 9. The work of a batch is therefore as large as what it brings, and not as what the store has.
 //
-// The agents' names and columns' wishes decide what is compiled, and both come from outside. Compiling is
-// therefore possible beside the loop: preparation() gives a function for another thread, and set_catalog()
-// checks whether what it made still fits (columns may have come meanwhile, and another session of the node).
+// What is compiled depends on the names that agents send and on the columns that are asked for. Both come
+// from outside. So compiling may be done on another thread: preparation() gives a function for it, and
+// set_catalog() checks whether the result still fits. Meanwhile columns may have come, or another session of
+// the node may have announced a catalogue.
 //
 // Invariants:
 // - One thread writes. The faces read cells and samples at any moment (row, shared_column), so a cell never
@@ -27,9 +28,9 @@
 namespace binnacle::store {
 namespace {
 
-/// A statistic of values, some of which are not exact.
+/// How certain a statistic is when some of its values are not exact. `worst`: their certainties, joined.
 certainty sure_of(statistic stat, certainty worst) noexcept {
-  const bool follows = stat != statistic::stddev && stat != statistic::trend;  // each value up: it goes up
+  const bool follows = stat != statistic::stddev && stat != statistic::trend;  // a rising value raises it
   return follows || worst == certainty::exact ? worst : certainty::unsure;
 }
 
@@ -169,14 +170,14 @@ void warehouse::store_cells(node_state& n, const wire::batch& b) {
   for (const wire::series_absence& a : b.absences) {
     const std::uint32_t i = place(a.series);
     if (i == shape::refused) continue;
-    // "There is a value" is no absence; a peer that says so has none to give.
+    // `none` is no reason for an absence. An absence with it counts as malformed.
     cells.set_absent(i, a.reason == absence::none ? absence::malformed : a.reason);
     if (watched) touch(s.group_of[i]);
   }
   if (b.full && b.values.size() + b.absences.size() < s.announced) absent_when_not_in(b, n);
 }
 
-/// A full batch speaks of every series; one that it leaves out has nothing.
+/// A full batch names every series that the agent has read or found absent. All others count as not read yet.
 void warehouse::absent_when_not_in(const wire::batch& full, node_state& n) {
   const shape& s = n.cells->series();
   std::vector<bool> named(s.announced, false);
@@ -246,8 +247,8 @@ void warehouse::derive_touched(node_id id, instant now) {
   }
 }
 
-/// What a column reads after a batch or a catalogue, before its window. Fifty windows of a metric with 10,000
-/// series at one node cost one look at these series.
+/// A column's raw sample after a batch or a catalogue, before its window. Columns with one plan share it:
+/// fifty windows of a metric with 10,000 series at one node cost one look at these series.
 const sample& warehouse::evaluate_once(const node_state& n, std::uint32_t c, instant now) {
   const std::uint32_t twins = n.what->twins[c];
   if (twins != kind::alone && evaluated_[twins].stamp == stamp_) return evaluated_[twins].raw;
@@ -288,9 +289,9 @@ void warehouse::expire(instant now) {
       arm(due.column, due.node, current);
       continue;
     }
-    // The sample ends as those of one group do, expired and with its age, if nothing is left, or if nothing
-    // has been read since the member that ended: then the node is silent, and what is left only looks
-    // fresher.
+    // The sample expires as a whole and keeps its age in two cases: no member is left, or no member was read
+    // later than the one that ended. In the second case the node is silent, and the members that are left
+    // only look fresher.
     const sample left = evaluate(*n.what->plans[due.column], *n.cells, now);
     if (!left.present(now) || left.newest_read_at() < current.newest_read_at()) continue;
     publish(due.column, due.node, derive(n, due.column, left, now));
@@ -338,7 +339,8 @@ sample warehouse::derive_window(node_state& n, std::uint32_t c, const plan& p, s
   const bool mean = col.stat == statistic::avg;
   if (!mean) finish(p, raw);  // a mean is scaled afterwards: its counters know nothing of the scale
   if (raw.reason != absence::none) {
-    // One failed read empties no window: its value ages from the newest good one and goes when that expires.
+    // One failed read does not empty a window: the window's value ages from the newest good read and ends
+    // when that expires.
     if (n.windows.size() <= c || !n.windows[c]) return raw;
     window_state& w = *n.windows[c];
     w.hole = true;
@@ -348,7 +350,7 @@ sample warehouse::derive_window(node_state& n, std::uint32_t c, const plan& p, s
   }
   window_state& w = window_of(n, c, raw.value.exponent, p);
   if (!raw.present(now) && !std::visit([](const auto& points) { return points.empty(); }, w.points)) {
-    w.hole = true;  // a member is too old: what came before ends as it would have
+    w.hole = true;  // a member is too old: the last statistic stays until it expires
     w.last.link_down = raw.link_down;
     return w.last;
   }
@@ -357,8 +359,8 @@ sample warehouse::derive_window(node_state& n, std::uint32_t c, const plan& p, s
   std::optional<decimal> value;
   // `put` adds the point, and says whether the time since the one before is known.
   const auto add = [&](auto& points, auto put) {
-    // A clock that went far back starts the window again; a link offset that got better by a little leaves
-    // out a point.
+    // If the clock went far back, the window starts again. If it went back a little, because the link offset
+    // was corrected, the point is left out.
     if (!points.empty() && read_at + col.length < points.newest()) {
       points.clear();
       w.covered.clear();
@@ -394,7 +396,7 @@ sample warehouse::derive_window(node_state& n, std::uint32_t c, const plan& p, s
     s.value = *value;
     if (mean) finish(p, s);
   } else {
-    // Two points are needed for a trend or a deviation; or the result does not fit.
+    // No result: a trend or a deviation needs two points, or the number does not fit.
     s.value = {};
     s.reason = std::holds_alternative<point_window>(w.points) && std::get<point_window>(w.points).size() < 2
                    ? absence::not_read_yet

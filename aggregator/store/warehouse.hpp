@@ -93,7 +93,7 @@ class warehouse {
   result<catalog_outcome> set_catalog(node_id id, wire::catalog announced, instant now) {
     return set_catalog(id, preparation(id)(std::move(announced)), now);
   }
-  /// Prepares a catalogue of that node, on any thread, as long after this call as it likes.
+  /// Returns a function that prepares a catalogue of that node. It may run on any thread, at any later time.
   std::function<prepared_catalog(wire::catalog)> preparation(node_id id) const;
 
   /// Takes a batch: cells first, then read times, then every column they touch. `offset` brings the agent's
@@ -109,9 +109,9 @@ class warehouse {
     node_id id{};
     std::string name;
   };
-  /// Forgets the nodes whose link has been down for `idle`: their cells, windows and samples, with no call of
-  /// the sink; not those that `keep` names. A node that comes back gets another id. Cost: a look at each
-  /// node.
+  /// Forgets the nodes whose link has been down for `idle`, except those that `keep` names: their cells,
+  /// windows and samples. The sink is not called. A node that comes back gets another id. Cost: a look at
+  /// each node.
   std::vector<gone_node> forget_idle(duration idle, instant now,
                                      const std::function<bool(const std::string&)>& keep = {});
 
@@ -131,8 +131,8 @@ class warehouse {
   /// One user less. After the last one the column is no longer derived, and its id may be used again.
   void unwatch(column_id id);
   const column_spec& spec(column_id id) const noexcept { return columns_.at(id).spec; }
-  /// The longest stale-after that nodes have announced so far for what the column is made of, those that have
-  /// left included; zero: none has any.
+  /// The longest stale-after that nodes have announced so far for the column's members; nodes that have left
+  /// count, too. Zero: none was announced.
   duration stale_after(column_id id) const { return columns_.at(id).stale_after; }
   std::size_t columns_in_use() const noexcept { return columns_.in_use(); }
   /// The families that columns in use read, and how often they want them to be read.
@@ -142,9 +142,9 @@ class warehouse {
   std::uint64_t interest_version() const noexcept { return columns_.interest_version(); }
 
   /// Appends what is known of a column at a node to a snapshot: its sample, and its window if it has one. A
-  /// window of the memory that no value has come to yet (set_memory()) is taken along. False, and nothing is
-  /// written, where nothing is known yet.
-  /// `with_window`: else the sample alone.
+  /// remembered window (set_memory()) that has had no new value yet is saved, too. Returns false and writes
+  /// nothing if nothing is known yet.
+  /// Without `with_window` only the sample is saved.
   bool save(column_id column, node_id node, words& into, bool with_window = true) const;
   /// What save() writes at most without a window.
   static constexpr std::size_t words_of_sample = 11;
@@ -152,8 +152,8 @@ class warehouse {
   /// meant something else then (meaning()).
   using memory =
       std::function<std::optional<word_reader>(const column_spec&, std::string_view meaning, node_id)>;
-  /// From now on, where nothing has been read of a column at a node yet, what the snapshot says counts until
-  /// it expires, and windows go on from where they were. An empty one ends that.
+  /// From now on, as long as nothing has been read of a column at a node, the snapshot's value counts until
+  /// it expires. Windows continue from the snapshot's. An empty `m` ends that.
   void set_memory(memory m) { memory_ = std::move(m); }
   /// What the column's name means by the aliases in force, and its window: equal texts, equal numbers.
   std::string meaning(column_id id) const;

@@ -68,7 +68,7 @@ std::optional<warehouse::window_state> warehouse::remembered_window(node_id node
   if (!memory_ || what.length <= duration::zero()) return std::nullopt;
   auto from = memory_(what.spec, meaning(column_id{c}), node);
   if (!from) return std::nullopt;
-  (void)load_sample(*from);  // the column's
+  (void)load_sample(*from);  // skips the column's sample
   if (!from->flag()) return std::nullopt;
   window_state old = new_window(what, static_cast<std::int8_t>(from->next(-18, 18)), counter_exponent);
   old.hole = from->flag();

@@ -13,8 +13,8 @@ using exact::wide;
 std::int64_t microseconds(instant t) noexcept { return to_ns(t) / 1000; }
 std::int64_t microseconds(duration d) noexcept { return d.count() / 1000; }
 
-// What load() believes. Windows never keep twice their capacity of points; the totals are kept far from
-// where their sums and differences would overflow.
+// Limits of what load() accepts. Windows never keep twice their capacity of points; the totals are kept far
+// from where their sums and differences would overflow.
 constexpr std::int64_t most_kept = 2 * std::max(mean_window::capacity, point_window::capacity);
 constexpr std::int64_t longest_us = std::int64_t{1} << 52;
 constexpr std::int64_t most_high = std::int64_t{1} << 56;
@@ -170,8 +170,7 @@ void point_window::add(instant at, std::int64_t mantissa) {
   point p{microseconds(at), mantissa};
   const std::size_t n = points_.size();
   if (n >= 2 && points_[n - 1].at_us - points_[n - 2].at_us < length_us_ / capacity) {
-    // An extreme must not get lost with the point that had it; for the other statistics the later of two
-    // close points will do.
+    // Merging two close points must not lose an extreme. For the other statistics the later point is enough.
     if (stat_ == statistic::max) p.mantissa = std::max(p.mantissa, points_.back().mantissa);
     if (stat_ == statistic::min) p.mantissa = std::min(p.mantissa, points_.back().mantissa);
     points_.back() = p;
@@ -192,7 +191,7 @@ std::optional<decimal> point_window::value() const {
     case statistic::p95: return p95();
     case statistic::stddev: return stddev();
     case statistic::trend: return trend();
-    case statistic::avg: break;  // mean_window's
+    case statistic::avg: break;  // mean_window does this
   }
   return std::nullopt;
 }
@@ -210,7 +209,7 @@ std::optional<decimal> point_window::p95() const {
 std::optional<decimal> point_window::stddev() const noexcept {
   const auto n = static_cast<wide>(points_.size());
   if (n < 2) return std::nullopt;
-  // Measured from the first value, so that large, nearly equal mantissas keep their squares small.
+  // Differences from the first value, so that the squares of large, nearly equal mantissas stay small.
   const wide base = points_[0].mantissa;
   long double sum = 0, squares = 0;
   wide exact_sum = 0, exact_squares = 0;

@@ -17,8 +17,8 @@
 /// so a long window costs no more than a short one.
 ///
 /// A window that is not full yet gives the statistic of the points that it has. Missing time is skipped, not
-/// guessed; coverage.hpp says how much is missing. Whether the newest point is still fresh, the caller
-/// decides.
+/// guessed; coverage.hpp says how much is missing. The caller decides whether the newest point is still
+/// fresh.
 namespace binnacle::store {
 
 /// Points of a window in order of time, the oldest dropped from the front.
@@ -86,19 +86,19 @@ class mean_window {
 
   /// For a snapshot; words.hpp. The counter stays behind: after a restart it may be another one.
   void save(words& into) const;
-  /// What save() of a window with the same length and exponents wrote. Anything else leaves the reader failed
-  /// and the window empty.
+  /// Reads what save() of a window with the same length and exponents wrote. With anything else the reader
+  /// fails and the window is empty.
   void load(word_reader& from);
 
  private:
-  // Running totals since the window began to be kept, so that any two points give what lies between them,
-  // however many were merged.
+  // Running totals since the window was started. So the difference of any two points is what lies between
+  // them, even if points between them were merged.
   struct point {
     std::int64_t at_us;
     std::int64_t covered_us;  // time for which a value stood
     exact::wide area;         // Σ mantissa × µs
     std::int64_t counted_us;  // time over which the counter is known
-    std::int64_t counted;     // what it rose by in that
+    std::int64_t counted;     // by how much it rose in that time
   };
   std::int64_t length_us_;
   std::int8_t exponent_, counter_exponent_;
@@ -127,7 +127,7 @@ class point_window {
   std::size_t size() const noexcept { return points_.size(); }
   void clear() noexcept { points_.clear(); }
 
-  /// As mean_window's.
+  /// As in mean_window.
   void save(words& into) const;
   void load(word_reader& from);
 

@@ -24,7 +24,7 @@ class word_reader {
       : all_(all), shift_(shift) {}
 
   bool ok() const noexcept { return ok_; }
-  /// The reader's user found a word that cannot be.
+  /// The caller has found an impossible word.
   void fail() noexcept { ok_ = false; }
   std::int64_t next() noexcept {
     if (!ok_ || at_ == all_.size()) {

@@ -37,11 +37,11 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr auto patience = 20s;  // with kubectl's answer, for it may log in somewhere; a forward has it again
+constexpr auto patience = 20s;  // for kubectl, which may log in somewhere; as long again for the forwards
 constexpr auto shortest_pause = 1s, longest_pause = 15s;
-constexpr auto pause_between_looks = 10s;  // at the kubeconfig's token, whose end is known to the second
+constexpr auto pause_between_looks = 10s;  // between checks whether the kubeconfig's token ends soon
 
-/// Where kubectl looks.
+/// The kubeconfig files that kubectl reads.
 std::string config_files(const cluster_access& to) {
   if (!to.config.empty()) return to.config;
   if (const char* files = std::getenv("KUBECONFIG"); files != nullptr && *files != '\0') return files;
@@ -49,11 +49,11 @@ std::string config_files(const cluster_access& to) {
   return fmt::format("{}/.kube/config", home == nullptr ? "" : home);
 }
 
-/// A file in memory that has no name but in this process: nothing of it is left, whatever ends us. Source:
-/// memfd_create(2), proc(5).
+/// A file in memory without a name in any folder; only this process has a path to it. So nothing of it is
+/// left, however the process ends. Source: memfd_create(2), proc(5).
 class file_in_memory {
  public:
-  /// Who opens the path from now on finds `text`, all of it. Errors: io.
+  /// Whoever opens the path from now on reads the whole of `text`. Errors: io.
   result<void> hold(std::string_view text) {
     descriptor fresh(::memfd_create("binnacle", MFD_CLOEXEC));
     if (!fresh || ::fchmod(fresh.get(), 0600) != 0 ||
@@ -87,10 +87,10 @@ struct way::impl {
   impl(const impl&) = delete;
   impl& operator=(const impl&) = delete;
 
-  /// One replica's.
+  /// The forward to one replica.
   struct lane {
     std::string pod;
-    std::uint16_t port = 0;  // on loopback; 0 until the first forward is there
+    std::uint16_t port = 0;  // on loopback; 0 until the first forward is open
     std::optional<error> trouble;
   };
 
@@ -111,7 +111,7 @@ struct way::impl {
   const logger log{"bridge", log_level::off};
   async::loop loop{1};
   boost::asio::executor_work_guard<async::executor> work{loop.get_executor()};
-  async::event changed{loop};  // a lane
+  async::event changed{loop};  // some lane changed
   std::string service;
   std::vector<lane> lanes;
   std::shared_ptr<kube::credentials> identity;  // null: `to` came with one
@@ -126,7 +126,8 @@ std::vector<std::string> way::impl::kubectl(std::vector<std::string> words) cons
   return words;
 }
 
-// What kubectl says, or why it says nothing, in its own words: they name the user and the right.
+// What kubectl prints. If it fails, the error has kubectl's own words, which name the user and the missing
+// right.
 task<result<std::string>> way::impl::ask(std::vector<std::string> words) const {
   const std::string what = fmt::format("kubectl {}", fmt::join(words, " "));
   async::program call{"kubectl", kubectl(std::move(words))};
@@ -177,7 +178,7 @@ task<result<void>> way::impl::find_authority() {
   co_return result<void>();
 }
 
-// As files, which is how every command takes an identity.
+// Puts the identity into files in memory, because every command takes an identity as files.
 result<void> way::impl::hold_identity() {
   const tls::files& text = identity->shown().tls.text;
   if (const std::string& now = identity->token(); !now.empty() && now != token_held) {
@@ -185,7 +186,7 @@ result<void> way::impl::hold_identity() {
     token_held = now;
   }
   if (text.certificate.empty() || text.certificate == certificate_held) return {};
-  // The certificate last: who finds a new one finds its key.
+  // The certificate is written last: a reader that finds the new certificate also finds its key.
   if (auto held = key.hold(text.key); held.has_error()) return held;
   if (auto held = certificate.hold(text.certificate); held.has_error()) return held;
   certificate_held = text.certificate;
@@ -225,7 +226,7 @@ task<result<void>> way::impl::find_identity() {
 task<void> way::impl::keep_identity() {
   for (;;) {
     co_await async::sleep_for(pause_between_looks);
-    // What cannot be had now is asked for again; until then the old one is shown.
+    // If no new identity can be had now, the old one stays in use, and the next round asks again.
     const auto fresh = co_await identity->refresh(async::within(patience));
     if (fresh.has_value()) (void)hold_identity();
   }
@@ -282,7 +283,7 @@ task<result<void>> way::impl::begin() {
     const bool told = co_await changed.wait(until);
     if (!told) break;
   }
-  // One that is not there yet has no address: it is left out, as a replica is that nobody named.
+  // A replica whose forward is not open yet has no address, so it is left out.
   to.aggregators.clear();
   for (const lane& l : lanes) {
     if (l.port != 0) to.aggregators.push_back(fmt::format("https://127.0.0.1:{}", l.port));
@@ -298,7 +299,8 @@ task<void> way::impl::begin_and_tell(std::promise<result<void>>& outcome) {
 }
 
 result<std::unique_ptr<way>> way::open(const connection& given) {
-  // kubectl and our own reader of kubeconfigs then look at the same files. No thread runs yet.
+  // Makes kubectl and our own reader of kubeconfigs look at the same files. setenv() is safe: no thread runs
+  // yet.
   if (!given.cluster.config.empty() && given.cluster.config != "in-cluster")
     ::setenv("KUBECONFIG", given.cluster.config.c_str(), 1);
   std::promise<result<void>> outcome;

@@ -7,22 +7,23 @@
 
 namespace binnacle::cli::bridge {
 
-/// The way to the aggregators of a cluster: `kubectl port-forward` runs for each replica, on a port of
-/// 127.0.0.1, for as long as this object lives. A forward that ends is begun again at the same port, to the
-/// pod that is there then. All waits are on a thread of its own.
+/// A way to the aggregators of a cluster. As long as this object lives, one `kubectl port-forward` runs for
+/// each replica, on a port of 127.0.0.1. If a forward ends, it is started again on the same port, to a pod
+/// that runs then. All waiting is done on a thread of this object.
 class way {
  public:
-  /// Asks kubectl for Service and pods, and for the CA in the chart's Secret unless `given` names one; shows
-  /// the kubeconfig's own identity (token, certificate, exec plug-in) unless `given` has another. Blocks
-  /// until each replica can be reached or has said why not, for a minute at most. Errors: not_found (no
-  /// kubectl, no Service), permission (with kubectl's words: which right is missing), timeout, invalid_input.
+  /// Asks kubectl for the Service and the pods, and for the CA in the chart's Secret unless `given` names
+  /// one. Uses the kubeconfig's own identity (token, certificate, exec plug-in) unless `given` has another.
+  /// Blocks until each replica can be reached or has said why not, for a minute at most. Errors: not_found
+  /// (no kubectl, no Service), permission (with kubectl's words, which name the missing right), timeout,
+  /// invalid_input.
   static result<std::unique_ptr<way>> open(const connection& given);
   ~way();
   way(const way&) = delete;
   way& operator=(const way&) = delete;
 
-  /// What reaches the replicas. Its files are good as long as this object lives; a token in one is replaced
-  /// before it ends.
+  /// The addresses, CA and identity with which commands reach the replicas. Its files exist as long as this
+  /// object lives; a token in one of them is replaced before it expires.
   const connection& to() const noexcept;
 
  private:

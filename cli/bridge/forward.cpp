@@ -20,10 +20,10 @@
 namespace binnacle::cli::bridge {
 namespace {
 
-constexpr std::size_t most_line = 4096;  // bytes of what it says that are kept
+constexpr std::size_t most_line = 4096;  // how many bytes of a line of its output are kept
 
-/// posix_spawn(3) cannot ask for the end of the child when its parent ends. After fork(2) only what is safe
-/// in a signal handler is called, for other threads run here.
+/// Starts a child that ends when its parent ends; posix_spawn(3) cannot ask for that. Other threads run here,
+/// so between fork(2) and exec only functions are called that are safe in a signal handler.
 result<pid_t> start(std::vector<std::string> words, int output) {
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
@@ -35,7 +35,7 @@ result<pid_t> start(std::vector<std::string> words, int output) {
     setpgid(pid, pid);
     return pid;
   }
-  setpgid(0, 0);  // Ctrl-C is for the command, which ends this one
+  setpgid(0, 0);  // Ctrl-C reaches only this command, which then ends the child
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() != parent) _exit(127);
   sigset_t none;

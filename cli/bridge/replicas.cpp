@@ -12,7 +12,7 @@
 namespace binnacle::cli::bridge {
 namespace {
 
-/// Whether an object with `own` labels is one of those that `selector` selects.
+/// Whether `selector` selects an object with the labels `own`.
 bool selects(const json::object& selector, const json::object& own) {
   return !selector.empty() && std::ranges::all_of(selector, [&](const auto& wanted) {
     const json::value* value = own.if_contains(wanted.key());

@@ -11,20 +11,21 @@
 /// How a command reaches the aggregators of a cluster with nothing but a kubeconfig.
 namespace binnacle::cli::bridge {
 
-/// What the chart's objects in a namespace say.
+/// What is known of the aggregator from the chart's objects in one namespace.
 struct replicas {
-  std::string service;  ///< of the port "ops"; the aggregator's certificate is for SERVICE.NAMESPACE.svc
-  std::vector<std::string> pods;  ///< that run, in the order of their names
+  std::string service;  ///< with the port "ops"; the aggregator's certificate is for SERVICE.NAMESPACE.svc
+  std::vector<std::string> pods;  ///< that run, sorted by name
 };
 
-/// `list`: what `kubectl get services,pods -o json` says of the objects with the labels in `labels`. Errors:
-/// protocol (no such list), not_found: no service with a port "ops", or no pod that runs. Pure.
+/// Reads `list`, the output of `kubectl get services,pods -o json` for the objects with the labels in
+/// `labels`. Errors: protocol (not such a list), not_found (no Service with a port "ops", or no running pod).
+/// Pure.
 result<replicas> replicas_in(std::string_view list, const std::string& name_space);
 
-/// The ops port's name, in the chart's Service and in its pods.
+/// The name of the ops port, in the chart's Service and in its pods.
 inline constexpr std::string_view ops_port = "ops";
 
-/// Of the objects that belong to an aggregator: charts/binnacle/templates/_helpers.tpl.
+/// The labels of an aggregator's objects: charts/binnacle/templates/_helpers.tpl.
 inline constexpr std::string_view labels =
     "app.kubernetes.io/name=binnacle,app.kubernetes.io/component=aggregator";
 
@@ -35,8 +36,8 @@ std::optional<std::uint16_t> forwarded_port(std::string_view line);
 /// ("E1124 12:23:14.489897 … memcache.go:265] …"). Pure.
 std::string words_of(std::string_view errors);
 
-/// Which pod the forward of `now` is to lead to: `now` as long as it runs, else one that no other forward
-/// leads to, else any. Empty without a pod that runs. Pure.
+/// The pod to which the forward should lead that leads to `now`: `now` as long as it runs; else a pod to
+/// which no other forward leads; else any. Empty if no pod runs. Pure.
 std::string next_pod(const std::string& now, const std::vector<std::string>& running,
                      const std::vector<std::string>& taken);
 

@@ -5,7 +5,7 @@
 
 namespace binnacle::cli::dashboard {
 
-/// A file of the page, as it was when the program was built (embed.py).
+/// A file of the page. The build puts its contents into the program (embed.py).
 struct asset {
   std::string_view path;  ///< "/style.css"; the page itself is "/"
   std::string_view content_type;

@@ -1,4 +1,4 @@
-// binnacle dashboard: a page in the browser, served on loopback, that sees what this command may see.
+// binnacle dashboard: serves a page on loopback that shows what this command may read.
 #include "cli/dashboard/dashboard.hpp"
 
 #include "cli/dashboard/open_browser.hpp"
@@ -23,7 +23,7 @@ namespace {
 using async::task;
 using namespace std::chrono_literals;
 
-constexpr std::size_t most_connections = 64;  // a browser makes six at most to one server
+constexpr std::size_t most_connections = 64;  // a browser makes at most six to one server
 
 http::server_options on_loopback(std::uint16_t port) {
   http::server_options o;
@@ -69,8 +69,8 @@ int dashboard_command(const connection& to, const dashboard_arguments& what, con
   const auto new_link = [&who] { return who.origin() + "/#link=" + who.new_link(boot_clock::now()); };
   std::optional<browser_page> shown;
   if (what.open) {
-    auto opened = browser_page::open(new_link());  // the one that is said below is good for another page
-    // The link can be opened by hand.
+    auto opened = browser_page::open(new_link());  // a link opens one page; the printed one is another
+    // If the browser cannot be started, the person can still open the printed link.
     if (opened.has_value())
       shown = std::move(*opened);
     else

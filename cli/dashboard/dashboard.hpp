@@ -9,11 +9,11 @@ namespace binnacle::cli::dashboard {
 
 struct dashboard_arguments {
   std::uint16_t port = 0;  ///< on loopback; 0: any free one
-  bool open = false;       ///< hands the link to the desktop's browser
+  bool open = false;       ///< open the link in the desktop's browser
   history::settings history;
 };
 
-/// Serves the dashboard on loopback, says its link, and blocks until it is interrupted.
+/// Serves the dashboard on loopback, prints its link, and blocks until it is interrupted.
 int dashboard_command(const connection& to, const dashboard_arguments& what, const terminal& on);
 
 }  // namespace binnacle::cli::dashboard

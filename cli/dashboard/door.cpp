@@ -12,12 +12,12 @@
 namespace binnacle::cli::dashboard {
 namespace {
 
-/// In a time that does not tell how much of them is equal.
+/// Compares in a time that does not reveal how many characters are equal.
 bool equal(std::string_view a, std::string_view b) {
   return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
 }
 
-/// The scheme's name may be written as one likes (RFC 9110 11.1).
+/// The case of the scheme's name does not matter (RFC 9110 11.1).
 std::string_view bearer(const http::request& r) {
   const std::string* given = r.header("authorization");
   constexpr std::string_view scheme = "bearer ";
@@ -52,13 +52,15 @@ std::optional<http::response> door::refusal(const http::request& r, bool is_file
   const std::string* host = r.header("host");
   const std::string by_number = fmt::format("127.0.0.1:{}", port_);
   const std::string by_name = fmt::format("localhost:{}", port_);
-  // A name of somebody else's that resolves to this address would make us part of his site.
+  // DNS rebinding: an attacker's name may resolve to this address. A browser would then treat our page as
+  // part of the attacker's site.
   if (port_ == 0 || host == nullptr || (*host != by_number && *host != by_name))
     return refused(403, fmt::format("this page is served as http://{} only", by_number));
   const std::string* origin = r.header("origin");
   if (origin != nullptr && *origin != "http://" + *host)
     return refused(403, "another site may not ask this server");
-  // A browser's own word on where a request comes from. A link in a mail or a file may lead to the page.
+  // The browser itself says where a request comes from. A link in a mail or on another site may still open
+  // the page.
   const std::string* site = r.header("sec-fetch-site");
   const std::string* mode = r.header("sec-fetch-mode");
   const bool is_visit = is_file && mode != nullptr && *mode == "navigate";
@@ -78,7 +80,7 @@ std::string random_secret() {
     if (RAND_bytes(bytes.data(), static_cast<int>(bytes.size())) != 1)
       throw std::runtime_error("the system has no random numbers for the dashboard's link");
     for (const unsigned char b : bytes) {
-      // Beyond the last whole multiple some signs would be likelier.
+      // Larger bytes are skipped: with them the first characters would come up more often than the others.
       if (b < 256 / signs.size() * signs.size() && out.size() < 32) out += signs[b % signs.size()];
     }
   }

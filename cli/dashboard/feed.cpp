@@ -26,18 +26,18 @@ struct feed::source {
 
   const topic about;
   std::size_t followers = 0;
-  async::event changed;  // a follower came, or wants other metrics: ask without waiting
+  async::event changed;  // a follower came, or wants other metrics: ask at once
   fleet nodes;           // of subject::fleet
   std::string answer;    // for a topic that one replica answers: the text of its answer
   std::string text;      // for other topics: the event's data
-  std::string trouble;   // why the newest try failed; empty: it did not
+  std::string trouble;   // why the newest try failed; empty: it succeeded
   std::uint64_t version = 0;
 };
 
 struct feed::follower::place {
   std::shared_ptr<source> from;
-  std::uint64_t seen = 0;        // version of the source
-  std::uint64_t seen_nodes = 0;  // version of its fleet
+  std::uint64_t seen = 0;        // the version of the source that this page has
+  std::uint64_t seen_nodes = 0;  // the version of its fleet that this page has
 };
 
 struct feed::impl {
@@ -51,7 +51,8 @@ struct feed::impl {
   totals count;
   async::task_group group;
 
-  /// That pages ask for besides the aggregator's own choice, all but `one` page.
+  /// The metrics that pages ask for beyond those that the aggregator chooses itself; without those of the
+  /// page `one`.
   std::vector<std::string> metrics(const follower* one = nullptr) const;
   void wake(const source& whose) const;
   task<void> keep(std::shared_ptr<source> s);
@@ -81,7 +82,7 @@ std::string_view word_for(doctor::grade g) {
   return "";
 }
 
-/// What each replica says of itself, and what the doctor finds in it.
+/// As JSON: what each replica says of itself, and what the doctor finds in it.
 std::string status_text(const std::vector<upstream::told>& all, const feed::totals& own) {
   std::string text;
   json_writer out(text);
@@ -132,7 +133,7 @@ std::string decisions_text(const std::vector<upstream::told>& all, const std::st
   return text;
 }
 
-/// Which agents each replica lacks: those that another one has.
+/// As JSON: for each replica, the agents that it lacks and another replica has.
 std::string links_text(const std::vector<upstream::told>& all) {
   constexpr std::size_t most_named = 50;
   std::set<std::string> linked;
@@ -179,7 +180,7 @@ std::string trouble_text(const topic& about, const std::string& sentence) {
   return text;
 }
 
-/// As one line: JSON has no line feeds outside strings, and escapes them inside.
+/// An event is one line: JSON has no line feeds outside strings, and escapes them inside.
 void add_event(std::string& out, std::string_view name, std::string_view data) {
   fmt::format_to(std::back_inserter(out), "event: {}\ndata: {}\n\n", name, data);
 }
@@ -200,7 +201,7 @@ void feed::impl::wake(const source& whose) const {
   }
 }
 
-// Whether there is something new to tell.
+// Asks the aggregator once. True if there is something new for the pages.
 task<bool> feed::impl::ask(source& s) {
   ++count.asked;
   const std::string target =
@@ -228,7 +229,7 @@ task<bool> feed::impl::ask(source& s) {
   co_return true;
 }
 
-// Asks for as long as somebody follows.
+// Asks again and again as long as some page follows the topic.
 task<void> feed::impl::keep(std::shared_ptr<source> s) {
   while (s->followers > 0) {
     const auto due = std::chrono::steady_clock::now();
@@ -239,7 +240,7 @@ task<void> feed::impl::keep(std::shared_ptr<source> s) {
     }
     co_await s->changed.wait(due + pause_of(s->about.what, s->nodes.size()));
   }
-  // A page that came back meanwhile has a source of its own.
+  // If a page followed the topic again meanwhile, the map holds a new source, which must stay.
   if (const auto at = sources.find(s->about); at != sources.end() && at->second == s) sources.erase(at);
 }
 
@@ -304,7 +305,8 @@ result<void> feed::follower::change(const std::vector<topic>& what, std::vector<
     if (at != before.end()) {
       places_.push_back(std::move(*at));
       at->from = nullptr;
-      // Only the fleet goes on: what shows it stays. What shows the others begins anew.
+      // The part of the page that shows the fleet stays, so the fleet goes on. Other parts are built anew, so
+      // their topics are told from the beginning.
       if (t.what != subject::fleet) places_.back().seen = 0;
       if (t.what == subject::fleet && is_new) places_.back().from->changed.notify();
       continue;

@@ -15,17 +15,17 @@
 
 namespace binnacle::cli::dashboard {
 
-/// What the aggregator says, asked once for all pages: a topic is asked for while some page follows it, at
-/// the pace of pause_of(), and each page takes the newest when it is ready for it. Ten pages cost the
-/// aggregator what one costs. Include from .cpp files only. Threads: one loop.
+/// Asks the aggregator once for all pages. A topic is asked for while some page follows it, every pause_of().
+/// Each page takes the newest answer when it is ready for it. So ten pages cost the aggregator as much as
+/// one. Include from .cpp files only. Threads: one loop.
 class feed {
   struct source;
   struct impl;
 
  public:
   static constexpr std::size_t most_topics = 64;        ///< of all pages together
-  static constexpr std::size_t most_extra_metrics = 4;  ///< likewise, besides those that the aggregator lists
-  /// Every page asks for it, to divide by; it counts for none.
+  static constexpr std::size_t most_extra_metrics = 4;  ///< of all pages, besides the aggregator's own list
+  /// Every page asks for this metric, to divide by it; it does not count towards most_extra_metrics.
   static constexpr std::string_view uncounted_metric = "os_cpus";
 
   feed(async::loop& on, upstream from, logger log);
@@ -33,17 +33,17 @@ class feed {
   feed(const feed&) = delete;
   feed& operator=(const feed&) = delete;
 
-  /// What one page follows, until it is destroyed.
+  /// The topics that one page follows, as long as this object lives.
   class follower {
    public:
     ~follower();
     follower(const follower&) = delete;
     follower& operator=(const follower&) = delete;
-    /// The events that are new to this page, as text/event-stream; empty: none.
+    /// The events that this page has not had yet, as text/event-stream; empty if there are none.
     std::string next();
-    /// Follows these from now on. The fleet goes on where it was; all else is told from its beginning, for
-    /// what shows it is another part of the page. Errors: overloaded, as of follow(): what was followed is
-    /// still.
+    /// Follows these topics from now on. The fleet goes on where it was; all other topics are told from their
+    /// beginning, because another part of the page shows them. Errors: overloaded, as follow(); the page then
+    /// still follows what it followed before.
     result<void> change(const std::vector<topic>& what, std::vector<std::string> metrics);
 
    private:
@@ -56,21 +56,21 @@ class feed {
     std::vector<std::string> metrics_;
     std::function<void()> wake_;
   };
-  /// `wake` is called whenever next() may have something. Errors: overloaded, when all pages together follow
-  /// too much.
+  /// `wake` is called whenever next() may have something. Errors: overloaded, if all pages together would
+  /// follow too much.
   result<std::unique_ptr<follower>> follow(const std::vector<topic>& what, std::vector<std::string> metrics,
                                            std::function<void()> wake);
 
-  /// What this cost, for the page itself.
+  /// What all this cost, for the page itself to show.
   struct totals {
     std::size_t pages = 0;        ///< streams of pages
     std::size_t topics = 0;       ///< that are asked for
-    std::uint64_t asked = 0;      ///< answers of the aggregator, or tries to get one
-    std::uint64_t conflated = 0;  ///< versions that a page was too slow for, and was told with a later one
+    std::uint64_t asked = 0;      ///< how often the aggregator was asked, answered or not
+    std::uint64_t conflated = 0;  ///< versions that a slow page skipped, because a later one came first
   };
   totals counters() const noexcept;
 
-  /// Ends the asking. Before the loop goes.
+  /// Stops asking. Call it before the loop ends.
   void stop();
 
  private:

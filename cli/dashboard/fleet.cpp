@@ -9,10 +9,11 @@
 namespace binnacle::cli::dashboard {
 namespace {
 
-/// Two answers about one reading differ by what their ways took.
+/// Two answers with the same reading may differ in its computed time by this much, because they took
+/// different times to arrive.
 constexpr std::int64_t same_reading_ms = 400;
 
-/// The object without some of its members.
+/// A copy of the object without the members `names`.
 json::object without(const json::object& o, std::initializer_list<std::string_view> names) {
   json::object rest;
   for (const auto& m : o) {
@@ -54,7 +55,7 @@ void fleet::take_values(node& n, const json::object& values, std::int64_t now_ms
   out.begin_object();
   for (const auto& [metric, v] : n.values) {
     out.key(metric);
-    // The fields are an object already: the reading's time goes in before its end.
+    // `what` is already the text of an object: the reading's time is inserted before its closing brace.
     std::string fields = v.what.empty() ? "{}" : v.what;
     if (v.read_ms >= 0) {
       fields.pop_back();

@@ -9,28 +9,29 @@
 
 namespace binnacle::cli::dashboard {
 
-/// The fleet as the aggregator told it last, and what of it changed when: a page that has seen version 7 is
-/// told what came after, however many versions that are. Pure.
+/// The fleet as the aggregator told it last, with the version in which each part changed. A page that has
+/// version 7 gets all later changes at once, however many versions came since. Pure.
 class fleet {
  public:
-  /// An answer of /api/v1/nodes that arrived at `now_ms` (Unix time).
+  /// Takes an answer of /api/v1/nodes that arrived at `now_ms` (Unix time).
   void take(const json::value& answer, std::int64_t now_ms);
 
   std::uint64_t version() const noexcept { return version_; }  ///< 0: nothing was taken yet
   std::size_t size() const noexcept { return nodes_.size(); }
 
-  /// {"version":8,"whole":true,"nowMs":…,"metrics":[…],"total":n,"omitted":n,"nodes":[…]}: every node if
-  /// `seen` is 0 or nodes have gone since, else those that changed after version `seen`, each with its name
-  /// and those of its parts that did:
-  ///   "head": {"connected":…,"address":…,…}: all that the API says but the parts below and "seenMs";
-  ///   "values": {"METRIC":{"value":71.4,"readMs":…}}: with the Unix time of the reading in place of its age,
-  ///             so that a value that is not read again does not change;
+  /// What changed after version `seen`, as JSON:
+  /// {"version":8,"whole":true,"nowMs":…,"metrics":[…],"total":n,"omitted":n,"nodes":[…]}. "nodes" has every
+  /// node if `seen` is 0 or a node has gone since; else only the nodes that changed after `seen`. Each node
+  /// has its name and those of these parts that changed:
+  ///   "head": {"connected":…,"address":…,…}: all that the API says, except the parts below and "seenMs";
+  ///   "values": {"METRIC":{"value":71.4,"readMs":…}}: with the Unix time of the reading instead of its age:
+  ///             so a value that is not read again does not change;
   ///   "verdicts": as in the API.
   std::string since(std::uint64_t seen) const;
 
  private:
   struct value {
-    std::string what;           // the JSON fields of it but the age
+    std::string what;           // the JSON fields of the value without its age
     std::int64_t read_ms = -1;  // Unix time; -1: never read
   };
   struct part {
@@ -40,7 +41,7 @@ class fleet {
   struct node {
     std::map<std::string, value, std::less<>> values;
     part head, shown_values, verdicts;
-    std::uint64_t seen = 0;  // the version that last had it
+    std::uint64_t seen = 0;  // the last version in which the node was there
     std::uint64_t changed() const;
   };
   void set(part& p, std::string text) const;
@@ -51,7 +52,7 @@ class fleet {
   std::int64_t now_ms_ = 0;
   std::int64_t total_ = 0, omitted_ = 0;
   std::uint64_t version_ = 0;
-  std::uint64_t whole_since_ = 0;  // a page that has seen less than this needs everything
+  std::uint64_t whole_since_ = 0;  // a page with an older version than this needs the whole fleet
 };
 
 }  // namespace binnacle::cli::dashboard

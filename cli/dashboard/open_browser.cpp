@@ -24,7 +24,7 @@ result<browser_page> browser_page::open(const std::string& link) {
   const int fd = ::mkostemps(file.data(), 5, O_CLOEXEC);  // mode 0600
   if (fd < 0) return error{errc::io, fmt::format("no file can be made in {}: {}", folder, describe(errno))};
   browser_page page(file);
-  // The link is ours: letters, digits and what a URL has.
+  // The link needs no escaping: it has only letters, digits and the signs of a URL.
   const std::string text = fmt::format(
       "<!doctype html><meta http-equiv=\"refresh\" content=\"0;url={0}\"><a href=\"{0}\">Binnacle</a>\n",
       link);
@@ -37,7 +37,7 @@ result<browser_page> browser_page::open(const std::string& link) {
   posix_spawnattr_t attributes;
   ::posix_spawn_file_actions_init(&actions);
   ::posix_spawnattr_init(&attributes);
-  // Nobody should have to read what a browser prints to its terminal, and our Ctrl-C must not end it.
+  // The browser's messages must not appear in our terminal, and our Ctrl-C must not end the browser.
   for (const int standard : {0, 1, 2})
     ::posix_spawn_file_actions_addopen(&actions, standard, "/dev/null", O_RDWR, 0);
   ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);

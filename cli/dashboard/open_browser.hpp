@@ -7,8 +7,9 @@
 
 namespace binnacle::cli::dashboard {
 
-/// The desktop's browser (xdg-open) on a link. It is given a file that leads there and that only this user
-/// can read: what stands on a command line, every user of the machine can. The file goes with this object.
+/// Opens a link in the desktop's browser (xdg-open). The command line names a file that leads to the link,
+/// and only this user can read the file: every user of the machine can read command lines. The file is
+/// deleted with this object.
 class browser_page {
  public:
   /// Does not wait for the browser. Errors: not_found (no xdg-open), io.

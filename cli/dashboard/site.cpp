@@ -22,7 +22,7 @@ namespace {
 constexpr std::size_t most_body = 4096;
 constexpr std::size_t most_name = 253;
 
-/// What a page asks to be told.
+/// What a page asks to be kept informed of.
 struct followed {
   std::string stream;  ///< the name that the page gives its stream; empty: none
   std::vector<topic> topics;
@@ -55,7 +55,7 @@ class page_events;
 /// The streams that are open, by the names that their pages gave them.
 using streams = std::map<std::string, page_events*, std::less<>>;
 
-/// The stream of events of one page.
+/// The stream of events to one page.
 class page_events final : public http::live_exchange {
  public:
   page_events(feed& what, std::shared_ptr<streams> all, followed by)
@@ -82,7 +82,7 @@ class page_events final : public http::live_exchange {
   std::string next() override {
     std::string events = following_->next();
     const auto now = std::chrono::steady_clock::now();
-    // Shows the page, and the sockets in between, that both ends are there.
+    // Tells the page, and whatever relays the stream, that both ends are still there.
     if (events.empty() && now - said_ >= std::chrono::seconds(10)) events = ": still here\n\n";
     if (!events.empty()) said_ = now;
     return events;
@@ -101,7 +101,7 @@ class page_events final : public http::live_exchange {
   std::unique_ptr<feed::follower> following_;
 };
 
-/// An answer that is there already.
+/// An exchange whose answer is known at once.
 class told_at_once final : public http::exchange {
  public:
   explicit told_at_once(http::response answer) : answer_(std::move(answer)) {}
@@ -124,8 +124,8 @@ std::unique_ptr<http::exchange> live(const door& who, feed& what, std::shared_pt
   return std::make_unique<page_events>(what, std::move(all), std::move(*by));
 }
 
-/// Another page is shown, over the stream that there is: browsers make six connections to one server, for all
-/// windows together.
+/// Lets a page follow other topics over the stream that it has. It opens no second stream: browsers make at
+/// most six connections to one server, for all windows together.
 http::response change(const door& who, const streams& all, const http::request& r) {
   if (auto no = who.refusal(r, false)) return std::move(*no);
   const auto by = followed_of(r);
@@ -136,7 +136,7 @@ http::response change(const door& who, const streams& all, const http::request& 
   return page_json("{}");
 }
 
-/// What the user's database knows of the past.
+/// Answers a question about the past from the user's database.
 class page_history final : public http::exchange {
  public:
   page_history(history::database& past, history::question what) : past_(past), question_(std::move(what)) {}
@@ -165,7 +165,7 @@ std::unique_ptr<http::exchange> past_of(const door& who, history::database* past
   return std::make_unique<page_history>(*past, std::move(*what));
 }
 
-/// {"link":"…"} for its key.
+/// Trades {"link":"…"} for a key.
 http::response open(door& who, std::string_view body) {
   boost::system::error_code ec;
   const json::value said = json::parse(json::string_view(body.data(), body.size()), ec);
@@ -179,7 +179,8 @@ http::response open(door& who, std::string_view body) {
   return page_json(to_text(json::object{{"key", *key}}));
 }
 
-/// Names and meanings of the metrics that an agent of ours may have, and how far back a page may look.
+/// The names and meanings of the metrics that our agents may have, and the spans of history that a page may
+/// ask for.
 std::string catalogue(bool has_history) {
   std::string text;
   json_writer out(text);
@@ -196,7 +197,8 @@ std::string catalogue(bool has_history) {
   return text;
 }
 
-/// A module for the page: whether a value below, at and above the target meets each operator of policies.
+/// A module for the page. It says of each operator of policies whether a value below, at and above the target
+/// meets it.
 std::string operators() {
   std::string text = "export const OPERATORS = ";
   json_writer out(text);

@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr std::size_t most_letters = 512;  // of what a topic is about: names in Kubernetes have 253 at most
+constexpr std::size_t most_letters = 512;  // of the name in a topic: names in Kubernetes have 253 at most
 
 /// `text` as one segment of a path.
 std::string segment(std::string_view text) {
@@ -76,10 +76,10 @@ std::chrono::milliseconds pause_of(subject what, std::size_t nodes) {
   switch (what) {
     case subject::fleet: return upstream::pause_between_lists(nodes);
     case subject::status:
-    case subject::policies: return 2s;  // a walk over all nodes, but a cheap one: 0.7 ms for 5,000
+    case subject::policies: return 2s;  // a walk over all nodes, but a cheap one: 0.7 ms for 5,000 nodes
     case subject::node:
     case subject::decisions: return 1s;
-    case subject::links:               // a list of all nodes, of each replica
+    case subject::links:               // a list of all nodes, from each replica
     case subject::labels: return 20s;  // racks and zones seldom change
   }
   return 1s;

@@ -18,7 +18,7 @@ constexpr const char* renew =
 /// "2026-11-28".
 std::string day(std::chrono::system_clock::time_point t) { return rfc3339(t).substr(0, 10); }
 
-/// What is wrong with its dates; none: nothing.
+/// What is wrong with a certificate's dates; nothing if they are fine.
 std::optional<finding> of_dates(const std::string& name, const tls::certificate_facts& c,
                                 std::chrono::system_clock::time_point now) {
   if (c.begins > now) {
@@ -87,7 +87,7 @@ finding of_authority(const certificate_files& f, const std::string& text,
     last = std::max(last, c.ends);
     if (auto wrong = of_dates(name, c, now); wrong && (!worst || wrong->how > worst->how)) worst = wrong;
   }
-  // An old CA beside its successor does no harm.
+  // An expired CA is no fault if its successor is in the same file.
   if (worst && (all->size() == 1 || last <= now)) return *worst;
   return ok(fmt::format("{} is valid until {}", name, day(last)));
 }

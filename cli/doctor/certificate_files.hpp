@@ -12,13 +12,13 @@ namespace binnacle::cli::doctor {
 struct certificate_files {
   std::string whose;  ///< "the agent's"
   tls::files pem;
-  std::string node;  ///< that the certificate must speak for; empty: none
-  /// Somebody else's files: what this user may not read is not a failure.
+  std::string node;  ///< the node that the certificate must speak for; empty: none
+  /// The files belong to another user's program: not being able to read them is no failure.
   bool foreign = false;
 };
 
-/// Whether they can be read, belong together, are in order, valid now, and for what they are used for.
-/// Blocks: reads them.
+/// Checks that the files can be read, belong together, are valid now, and fit their purpose. Blocks while it
+/// reads them.
 findings look_at(const certificate_files& files, std::chrono::system_clock::time_point now);
 
 }  // namespace binnacle::cli::doctor

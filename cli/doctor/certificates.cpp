@@ -10,7 +10,8 @@ namespace binnacle::cli::doctor {
 
 namespace {
 
-/// Whether a token is valid only the aggregator knows; the check `ingest` shows what it says.
+/// Checks the token's file. Only the aggregator knows whether the token is valid; the check `ingest` shows
+/// its answer.
 finding of_token(const std::string& file) {
   const auto token = last_bytes(file, 64u << 10);
   const std::string name = fmt::format("the agent's token file {}", file);
@@ -37,7 +38,7 @@ findings check_certificates(const place& p) {
   if (!p.scheduler_config.empty()) {
     if (const auto text = last_bytes(p.scheduler_config, 1u << 20); text.has_value()) {
       const auto view = parse_scheduler_config(*text, p.scheduler_config);
-      // The check `extender` reports what is wrong with the file itself.
+      // If the file itself is wrong, the check `extender` says so.
       if (view.has_value()) add(look_at({"the scheduler's", view->pem, {}, true}, p.now));
     }
   }

@@ -6,8 +6,8 @@
 #include <span>
 #include <string_view>
 
-/// What the doctor looks at; each is one file. They block: on a few files of this machine, or for
-/// place::patience with each peer. Bad news are findings.
+/// The doctor's checks, each in a file of its own. A check blocks: while it reads a few files of this
+/// machine, or for place::patience with each peer. A problem is a finding, not an error.
 namespace binnacle::cli::doctor {
 
 // This machine
@@ -18,17 +18,17 @@ findings check_devices(const place& p);
 findings check_selinux(const place& p);
 
 // The agent
-findings check_agent(const place& p);    ///< is it healthy, what does it lack
+findings check_agent(const place& p);    ///< is it healthy, and what does it lack
 findings check_sensors(const place& p);  ///< what `binnacle-agent --probe` finds
-findings check_ingest(const place& p);   ///< the aggregators as the agent sees them
+findings check_ingest(const place& p);   ///< the aggregators as the agent reaches them
 
 // The cluster
-findings check_certificates(const place& p);  ///< files of TLS: the agent's, the scheduler's, ours
-findings check_extender(const place& p);      ///< the aggregator as kube-scheduler sees it
-findings check_aggregator(const place& p);    ///< the aggregator as the command line sees it
+findings check_certificates(const place& p);  ///< TLS files: the agent's, the scheduler's, ours
+findings check_extender(const place& p);      ///< the aggregator as kube-scheduler reaches it
+findings check_aggregator(const place& p);    ///< the aggregator as the command line reaches it
 findings check_kubernetes(const place& p);    ///< API server, CRD, APIServices
 findings check_pods(const place& p);          ///< pods of the chart that are not made or do not start
-findings check_rights(const place& p);        ///< what the API server lets the aggregator do
+findings check_rights(const place& p);        ///< what the API server allows the aggregator to do
 findings check_clocks(const place& p);
 
 struct check {

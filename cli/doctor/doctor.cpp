@@ -23,7 +23,7 @@ int doctor_command(const connection& to, const doctor_arguments& what, const ter
     return exit_usage;
   }
   place p;
-  // Nodes in Kubernetes and in certificates are named in lower case.
+  // Kubernetes and certificates name nodes in lower case.
   p.host = lowered(host_name());
   if (p.host.empty()) p.host = "this machine";
   p.to = to;

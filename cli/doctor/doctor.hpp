@@ -12,11 +12,11 @@ struct doctor_arguments {
   std::string agent_config, scheduler_config;
   std::vector<std::string> extenders;
   std::string account = "binnacle/binnacle-aggregator";  ///< the aggregator's: namespace/name
-  int timeout_s = 5;                                     ///< of each peer
+  int timeout_s = 5;                                     ///< for each peer
 };
 
-/// Looks at what it can from here, and prints each finding with its remedy. exit_problem if one is a failure;
-/// exit_usage for an unknown check.
+/// Makes the checks that are possible from here, and prints each finding with its remedy. exit_problem if one
+/// is a failure; exit_usage for an unknown check.
 int doctor_command(const connection& to, const doctor_arguments& what, const terminal& on);
 
 }  // namespace binnacle::cli::doctor

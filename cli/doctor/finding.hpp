@@ -10,14 +10,14 @@ enum class grade : unsigned char {
   ok,
   warning,    ///< works, or works in part, and a person should look at it
   failure,    ///< does not work
-  unchecked,  ///< cannot be seen from here, or nothing was given to see it with
+  unchecked,  ///< cannot be checked from here, or the doctor was not told how to reach it
 };
 
-/// One thing that was looked at.
+/// One result of a check.
 struct finding {
   grade how = grade::ok;
-  std::string sentence;  ///< what is so, for a person
-  std::string remedy;    ///< what to do about it, or with it; empty: nothing
+  std::string sentence;  ///< the result in words
+  std::string remedy;    ///< what to do about it; empty: nothing
 };
 using findings = std::vector<finding>;
 
@@ -34,7 +34,7 @@ inline finding unchecked(std::string sentence, std::string remedy = {}) {
   return {grade::unchecked, std::move(sentence), std::move(remedy)};
 }
 
-/// What one check found, in the order of checks().
+/// The findings of one check; chapters are in the order of checks().
 struct chapter {
   std::string check;
   findings found;

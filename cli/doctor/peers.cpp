@@ -24,7 +24,7 @@ std::string unreachable_remedy(errc code, std::string_view what) {
 }
 
 finding finding_of_clock(const clock_reading& r) {
-  // Times of answers come in whole seconds.
+  // An answer gives its time in whole seconds, so the difference is known to a second at best.
   const auto middle = r.asked + (r.answered - r.asked) / 2;
   const auto unsure = (r.answered - r.asked) / 2 + seconds(1);
   const auto ahead = r.theirs - middle;

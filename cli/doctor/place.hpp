@@ -12,19 +12,19 @@
 
 namespace binnacle::cli::doctor {
 
-/// The settings of this machine's agent that matter to others, as `binnacle-agent … --print-config` says
+/// The settings of this machine's agent that the checks use, as `binnacle-agent … --print-config` prints
 /// them.
 struct agent_settings {
   std::string node_name;  ///< empty: the lower-cased host name
   std::vector<std::string> aggregators;
   std::string server_name;
   tls::files pem;          ///< of the link; `authority` verifies the aggregator
-  std::string token_file;  ///< a token that speaks for the node
+  std::string token_file;  ///< its token speaks for the node
   std::string listen, listen_cert, listen_ca;
   std::string sys_root = "/sys";
 };
 
-/// The agent of this machine: how it is run, and what it was told.
+/// This machine's agent: how it is run, and its settings.
 struct agent_here {
   std::string program;
   std::vector<std::string> arguments;
@@ -32,14 +32,15 @@ struct agent_here {
   agent_settings settings;
 };
 
-/// From where, and with what, the doctor looks. Filled in once, before the first check.
+/// Where the doctor runs, and the addresses, credentials and files that it uses. Filled in once, before the
+/// first check.
 struct place {
-  /// In front of every path of this machine; empty but in tests.
+  /// Put before every path of this machine; empty except in tests.
   std::string root = {};
   std::string host = {};
   connection to = {};
-  std::string scheduler_config = {};        ///< file; empty: `extenders` are called as `to`
-  std::vector<std::string> extenders = {};  ///< URLs; empty: as the aggregators of `to` say
+  std::string scheduler_config = {};        ///< file; empty: `extenders` are called as `to` says
+  std::vector<std::string> extenders = {};  ///< URLs; empty: the extenders that the aggregators of `to` name
   std::string kube_config = {}, kube_context = {};
   std::string account = {};  ///< the aggregator's service account, namespace/name
   std::function<const char*(const char*)> variables = [](const char*) { return nullptr; };
@@ -48,11 +49,11 @@ struct place {
   std::chrono::system_clock::time_point now = {};
 
   std::string path(std::string_view of) const { return root + std::string(of); }
-  /// The machine's /sys: the agent's, else the host's in a container, else this one.
+  /// The machine's /sys: the agent's, else in a container the host's, else /sys itself.
   std::string sys() const;
 };
 
-/// The first line of a file, without blanks around it; none if it cannot be read.
+/// The first line of a file, trimmed; nothing if it cannot be read.
 std::optional<std::string> first_line(const std::string& file);
 /// The last `most` bytes of a file. Errors: not_found, permission, io.
 result<std::string> last_bytes(const std::string& file, std::size_t most);

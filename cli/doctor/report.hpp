@@ -9,14 +9,14 @@
 
 namespace binnacle::cli::doctor {
 
-/// "ok", "warning", "failure", "unchecked": as JSON has it.
+/// "ok", "warning", "failure", "unchecked": the words of the JSON.
 std::string_view to_string(grade g) noexcept;
 
-/// How many findings are of that grade.
+/// How many findings have that grade.
 std::size_t count(std::span<const chapter> all, grade g) noexcept;
 
-/// A page for people: a line for each finding, what to do below it, and a last line that counts. `width` in
-/// columns.
+/// A page for people: a line for each finding, its remedy below it, and a last line with the counts. `width`
+/// is in columns.
 std::string as_text(std::string_view host, std::span<const chapter> all, const paint& with,
                     std::size_t width);
 

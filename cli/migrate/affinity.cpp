@@ -1,4 +1,4 @@
-// Pods that require a node without a label that policies give.
+// Finds pods that require a node without a label that policies give.
 #include "cli/migrate/migration.hpp"
 
 #include <fmt/format.h>
@@ -9,11 +9,12 @@
 namespace binnacle::cli::migrate {
 namespace {
 
-/// What the strategy labeling puts before its keys.
+/// The strategy labeling puts this before its keys.
 constexpr std::string_view labeling_prefix = "telemetry.aware.scheduling.";
 
-/// deschedule gives POLICY=violating, and no other program has that value. Labels of labeling come and go as
-/// well, whatever is asked of them.
+/// Whether an affinity expression asks about a policy's label. deschedule gives POLICY=violating, and no
+/// other program uses that value. labeling's labels are known by their prefix; they also come and go, so any
+/// operator counts.
 bool asks_for_policys_label(const YAML::Node& expression) {
   if (text_of(expression, "key").starts_with(labeling_prefix)) return true;
   if (text_of(expression, "operator") != "NotIn") return false;
@@ -23,7 +24,7 @@ bool asks_for_policys_label(const YAML::Node& expression) {
          });
 }
 
-/// The keys of such expressions, each once, in order.
+/// The keys of these expressions, each once, in order.
 std::vector<std::string> required_keys(const manifest& m) {
   std::vector<std::string> out;
   const YAML::Node terms = below(pod_template_of(m),
@@ -41,8 +42,8 @@ std::vector<std::string> required_keys(const manifest& m) {
   return out;
 }
 
-/// Whether the object that made this one (a Deployment a ReplicaSet, that a Pod) was given, too: there is
-/// then nothing to change here.
+/// Whether the files also hold the object that made this one (a Deployment makes a ReplicaSet, which makes a
+/// Pod). The change then belongs into the owner, not here.
 bool owner_is_given(const manifest& m, std::span<const manifest> installed) {
   const YAML::Node owners = below(m.body, "metadata.ownerReferences");
   if (!owners.IsSequence()) return false;

@@ -1,4 +1,4 @@
-// What read the sensors: collectd and the exporters on the nodes.
+// Migrates what read the sensors: collectd and the exporters on the nodes.
 #include "cli/migrate/migration.hpp"
 #include "common/text/text.hpp"
 
@@ -16,7 +16,7 @@ struct plugin {
   std::string_view name;
   std::string_view sentence;
 };
-// As the collectd configurations that went with TAS load them.
+// The plug-ins that the collectd configurations shipped with TAS load.
 constexpr std::array plugins{
     plugin{"cpu", "source os: os_cpu_*"},
     plugin{"cpufreq", "source os: os_cpu_frequency_*"},
@@ -32,7 +32,7 @@ constexpr std::array plugins{
     plugin{"thermal", "source os: os_thermal_zone_*"},
     plugin{"turbostat", "source rapl and source os"},
 };
-// Plug-ins that read no sensor: they passed collectd's values on, or its log.
+// Plug-ins that read no sensor: they pass collectd's values on, or write its log.
 constexpr std::array<std::string_view, 6> outlets{"write_prometheus", "network", "logfile",
                                                   "syslog",           "csv",     "rrdtool"};
 
@@ -44,7 +44,7 @@ void take_plugin(const std::string& name, const std::string& whose, migration& o
     return;
   }
   if (name == "intel_rdt") {
-    // The agent's default list (usual_names()), and rdt, which the agent reads only if it is asked to.
+    // The agent's default sources (usual_names()), and rdt, which the agent reads only if it is told to.
     for (const char* source : {"rapl", "os", "pmu", "bmc", "textfile", "scrape", "path", "rdt"})
       out.values["agent"]["settings"]["sources"].push_back(source);
     out.carried(subject, "agent.settings.sources: source rdt: rdt_*, by the resctrl filesystem");
@@ -85,7 +85,7 @@ bool take_collectd_conf(const std::string& text, const std::string& whose, migra
 bool take_node_exporter(const manifest& m, migration& out) {
   for (const flag& f : flags_of(m)) {
     if (f.name != "collector.textfile.directory") continue;
-    // Seen from inside the container; the host's folder is behind a mount.
+    // The flag names a folder inside the container. The host's folder is the one that is mounted there.
     std::string folder = f.value;
     const auto containers = below(m.body, "spec.template.spec.containers");
     const auto volumes = below(m.body, "spec.template.spec.volumes");

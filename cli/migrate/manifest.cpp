@@ -7,7 +7,7 @@
 namespace binnacle::cli::migrate {
 namespace {
 
-constexpr std::size_t deepest = 4;  // lists in lists, configuration in ConfigMaps
+constexpr std::size_t deepest = 4;  // how deep lists in lists and YAML in ConfigMaps are followed
 
 void add(const YAML::Node& node, std::size_t depth, std::vector<manifest>& out) {
   if (!node.IsMap() || depth > deepest) return;
@@ -27,7 +27,7 @@ void add(const YAML::Node& node, std::size_t depth, std::vector<manifest>& out) 
     try {
       for (const auto& document : load_all_yaml(text)) add(document, depth + 1, out);
     } catch (const YAML::Exception&) {
-      // A ConfigMap may hold anything; what is no YAML is no manifest.
+      // A ConfigMap may hold any text. Text that is no YAML holds no manifest.
     }
   }
 }
@@ -39,7 +39,7 @@ YAML::Node below(YAML::Node from, std::string_view path) {
     const auto dot = path.find('.');
     const std::string key(path.substr(0, dot));
     path = dot == path.npos ? std::string_view() : path.substr(dot + 1);
-    const YAML::Node& here = from;  // a const node's [] makes nothing
+    const YAML::Node& here = from;  // operator[] on a node that is not const would add the key
     const YAML::Node next = here[key];
     if (!next) return {};
     from.reset(next);

@@ -21,15 +21,15 @@ struct manifest {
   std::string title() const { return name.empty() ? kind : kind + " " + name; }
 };
 
-/// Every object of a YAML or JSON text: its documents, what stands in a List, and what stands as YAML in a
-/// ConfigMap (a KubeSchedulerConfiguration usually does). Documents without a kind are left out. Errors:
+/// Reads every object of a YAML or JSON text: its documents, the items of a List, and YAML inside a ConfigMap
+/// (a KubeSchedulerConfiguration usually stands there). Documents without a kind are left out. Errors:
 /// invalid_input, with file, line and what is wrong.
 result<std::vector<manifest>> read_manifests(const std::string& file, const std::string& text);
 
-/// What stands below `path` ("spec.template.spec"), keys separated by dots, so that none may have a dot of
-/// its own; a null node if there is none. Nothing is made by looking.
+/// The node at `path` ("spec.template.spec"). Dots separate the keys, so a key in it cannot have a dot. A
+/// null node if there is none; looking adds nothing to the tree.
 YAML::Node below(YAML::Node from, std::string_view path);
-/// The scalar there; empty if there is none.
+/// The scalar at `path`; empty if there is none.
 std::string text_of(const YAML::Node& from, std::string_view path);
 
 }  // namespace binnacle::cli::migrate

@@ -1,4 +1,4 @@
-// What carried the values: Prometheus, its adapter, the registration of the custom metrics API.
+// Migrates what carried the values: Prometheus, its adapter, the registration of the custom metrics API.
 #include "cli/migrate/migration.hpp"
 
 #include <array>

@@ -18,7 +18,7 @@ namespace {
 
 struct heading {
   note::fate what;
-  std::string_view word;   ///< as JSON has it
+  std::string_view word;   ///< in the JSON
   std::string_view title;  ///< above the notes
   colour ink;
 };
@@ -84,12 +84,12 @@ std::string as_json(const migration& m) {
 
 }  // namespace migrate
 
-// `kubectl get -o yaml` of some namespaces has less.
+// `kubectl get -o yaml` of several namespaces is smaller than this.
 constexpr std::size_t most_manifest_bytes = 64u << 20;
 
 namespace {
 
-/// The objects of all files. Errors: which file, and what is wrong with it.
+/// Reads the objects of all files. Errors: which file, and what is wrong with it.
 result<std::vector<migrate::manifest>> read_all(const std::vector<std::string>& files, const terminal& on) {
   std::vector<migrate::manifest> all;
   progress shown(on, "migrate", files.size());

@@ -41,7 +41,7 @@ migration migrate(std::span<const manifest> installed) {
   migration out;
   find_wao_schedulers(installed, out);
   for (const manifest& m : installed) {
-    const bool concerned = migrate_affinity(m, installed, out);  // whatever else the object is
+    const bool concerned = migrate_affinity(m, installed, out);  // even if another part knows the object
     const bool known = migrate_policy(m, out) || migrate_tas(m, out) || migrate_wao(m, out) ||
                        migrate_scheduler(m, out) || migrate_collector(m, out) || migrate_metrics_path(m, out);
     if (!known && !concerned && m.kind != "Namespace") {
@@ -70,7 +70,7 @@ std::vector<flag> flags_of(const manifest& workload) {
   std::vector<flag> out;
   for (std::size_t i = 0; i < words.size(); ++i) {
     std::string word = words[i];
-    if (!word.starts_with('-')) continue;  // a program, or a value taken below
+    if (!word.starts_with('-')) continue;  // a program's name, or a word that is no flag
     word.erase(0, word.find_first_not_of('-') == word.npos ? word.size() : word.find_first_not_of('-'));
     if (const auto equals = word.find('='); equals != word.npos) {
       out.push_back({word.substr(0, equals), word.substr(equals + 1)});

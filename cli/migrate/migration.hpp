@@ -14,9 +14,9 @@ namespace binnacle::cli::migrate {
 /// What became of one setting or object of the old installation.
 struct note {
   enum class fate : unsigned char {
-    carried,  ///< stands in the values
-    works,    ///< needs nothing: Binnacle understands it as it is
-    dropped,  ///< has no meaning any more
+    carried,  ///< is in the values
+    works,    ///< needs no change: Binnacle understands it as it is
+    dropped,  ///< has no meaning with Binnacle
     yours,    ///< a person must decide or do something
   };
   fate what = fate::dropped;
@@ -27,16 +27,16 @@ struct note {
 /// What was found of WAO.
 struct wao_findings {
   std::set<std::string> schedulers;          ///< profiles with MinimizePower, by schedulerName
-  std::set<std::string> namespaces;          ///< of the pods and workloads that use one of these schedulers
+  std::set<std::string> namespaces;          ///< of the pods and workloads that name one of these schedulers
   std::size_t objects = 0;                   ///< NodeConfigs and templates that can be used as they are
-  std::size_t nodes = 0;                     ///< whose labels name a model
-  YAML::Node strategy{YAML::NodeType::Map};  ///< minimizepower, by the plug-in's arguments
+  std::size_t nodes = 0;                     ///< nodes whose labels name a model
+  YAML::Node strategy{YAML::NodeType::Map};  ///< minimizepower, made from the plug-in's arguments
 };
 
-/// Values for the Helm chart, and what is to be said about every part of what was given.
+/// The result: values for the Helm chart, and a note about each part of what was given.
 struct migration {
   YAML::Node values{YAML::NodeType::Map};  ///< only what differs from the chart's defaults
-  std::vector<YAML::Node> objects;         ///< to apply beside the chart
+  std::vector<YAML::Node> objects;         ///< to apply in addition to the chart
   std::vector<note> notes;                 ///< in the order of the manifests
   wao_findings wao;
 
@@ -44,40 +44,41 @@ struct migration {
   void works(std::string subject, std::string sentence);
   void dropped(std::string subject, std::string sentence);
   void yours(std::string subject, std::string sentence);
-  /// The same, unless it was said before.
+  /// As the other functions, but only if there is no note about this subject yet.
   void once(note::fate what, std::string subject, std::string sentence);
 };
 
 /// Turns an installation of Intel TAS with collectd, Prometheus and its adapter, or of WAO, into values of
-/// our chart. Knows: TAS's Deployment (flags, placement, pull secrets), Service, RBAC and TLS Secrets, the
+/// our chart. It knows: TAS's Deployment (flags, placement, pull secrets), Service, RBAC and TLS Secrets, the
 /// scheduler's configuration, TASPolicy objects (their metrics looked up), collectd's and node-exporter's
 /// DaemonSets and configuration, Prometheus, its adapter and the APIService; WAO's NodeConfigs, templates,
-/// labels of nodes, schedulers and their pods; pods that require a node without a policy's label. What it
-/// does not know it says. Pure.
+/// labels of nodes, schedulers and their pods; pods that require a node without a policy's label. A note
+/// names every object that it does not know. Pure.
 migration migrate(std::span<const manifest> installed);
 
-// The parts, one file each. Each returns whether the manifest was one of its own.
+// The parts, one file each. Each returns whether it knows this manifest.
 bool migrate_tas(const manifest& m, migration& out);
 bool migrate_scheduler(const manifest& m, migration& out);
-/// percentageOfNodesToScore of a scheduler that the chart's takes the place of; once, however often it is
-/// called.
+/// Carries percentageOfNodesToScore over from a scheduler that the chart's scheduler replaces. A second call
+/// changes nothing.
 void take_share_of_nodes(const manifest& m, migration& out);
 bool migrate_policy(const manifest& m, migration& out);
 bool migrate_collector(const manifest& m, migration& out);
 bool migrate_metrics_path(const manifest& m, migration& out);
 bool migrate_wao(const manifest& m, migration& out);
-/// Pods' required affinity to nodes. `installed`: where the object's owner may be.
+/// Handles pods' required affinity to nodes. `installed` is searched for the object's owner.
 bool migrate_affinity(const manifest& m, std::span<const manifest> installed, migration& out);
 
-// Before and after all manifests: which schedulers are WAO's, and the policy for their pods.
+// These run before and after all manifests: the first finds WAO's schedulers, the last makes the policy for
+// their pods.
 void find_wao_schedulers(std::span<const manifest> installed, migration& out);
 void finish_wao(migration& out);
 
-/// The pod of a Pod, or the template of what makes pods; a null node if there is none.
+/// The body of a Pod, or the pod template of a workload; a null node if there is none.
 YAML::Node pod_template_of(const manifest& m);
 
-/// The arguments of a pod template's containers, "--name=value" whatever form they were written in: "-name
-/// value", a "--name" alone is "--name". In order, of all containers.
+/// One argument of a pod template's containers. "--name=value" and "-name value" give name and value;
+/// "--name" alone gives an empty value. Flags are in order, of all containers.
 struct flag {
   std::string name;
   std::string value;
@@ -85,7 +86,7 @@ struct flag {
 };
 std::vector<flag> flags_of(const manifest& workload);
 
-/// The images of a workload's containers, one text.
+/// The images of a workload's containers, joined into one text.
 std::string images_of(const manifest& workload);
 
 }  // namespace binnacle::cli::migrate

@@ -1,4 +1,4 @@
-// TASPolicy objects: they apply unchanged; what is looked at is whether somebody brings their metrics.
+// TASPolicy objects apply unchanged. This checks whether some source brings their metrics.
 #include "cli/migrate/migration.hpp"
 #include "common/metrics/catalog.hpp"
 

@@ -1,4 +1,4 @@
-// How kube-scheduler reached TAS.
+// Migrates kube-scheduler's configuration, by which it reached TAS.
 #include "cli/extender_entry.hpp"
 #include "cli/migrate/migration.hpp"
 

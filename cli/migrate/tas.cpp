@@ -1,4 +1,4 @@
-// Intel TAS itself: its Deployment with the flags, and what belongs to it.
+// Migrates Intel TAS itself: its Deployment with the flags, and the objects that belong to it.
 #include "cli/migrate/migration.hpp"
 #include "common/http/base64.hpp"
 #include "common/tls/certificate.hpp"
@@ -16,11 +16,11 @@ bool is_workload(const manifest& m) { return m.kind == "Deployment" || m.kind ==
 bool is_tas(const manifest& m) {
   if (!is_workload(m)) return false;
   if (images_of(m).find("telemetry-aware-scheduling") != std::string::npos) return true;
-  const auto flags = flags_of(m);  // a user's own image
+  const auto flags = flags_of(m);  // the image may be the user's own build, so a flag of TAS counts, too
   return std::any_of(flags.begin(), flags.end(), [](const flag& f) { return f.name == "syncPeriod"; });
 }
 
-/// klog's -v; 0 where none is given.
+/// The level of klog's -v; 0 if there is none.
 int verbosity_of(const flag& f) {
   int level = 0;
   std::from_chars(f.value.data(), f.value.data() + f.value.size(), level);
@@ -98,7 +98,7 @@ void take_deployment(const manifest& m, migration& out) {
 }
 
 std::string pem_of(const manifest& m, const char* key) {
-  // Not below(): the key has a dot in it.
+  // below() cannot be used here, because the key has a dot.
   const auto entry = [&](const char* map) {
     const YAML::Node in = below(m.body, map);
     const YAML::Node value = in.IsMap() ? in[key] : YAML::Node();

@@ -1,4 +1,5 @@
-// WAO: its objects and labels that say which model a node has, its scheduler, and the pods that it places.
+// Migrates WAO: the objects and labels that say which model a node has, its scheduler, and the pods that it
+// places.
 #include "aggregator/model_servers/node_config.hpp"
 #include "aggregator/model_servers/node_model.hpp"
 #include "aggregator/model_servers/node_template.hpp"
@@ -28,7 +29,7 @@ bool has_group(std::string_view text) {
   return std::ranges::any_of(groups, [text](std::string_view g) { return text.find(g) != text.npos; });
 }
 
-/// YAML as JSON whose every scalar is a text.
+/// YAML as JSON in which every scalar is a string.
 json::value as_json_value(const YAML::Node& from, unsigned depth = 0) {
   constexpr unsigned deepest = 20;
   if (depth == deepest) return nullptr;
@@ -52,7 +53,7 @@ json::object spec_of(const manifest& m) {
   return out.is_object() ? out.get_object() : json::object();
 }
 
-// Which model a node has.
+// The first part: which model a node has.
 
 void allow_server(const node_model& m, const std::string& whose, migration& out) {
   const std::string server = m.model.server();
@@ -140,7 +141,7 @@ bool take_template(const manifest& m, migration& out) {
   return true;
 }
 
-/// Reads what WAO's first version put into labels of a Node. A Node without these labels gives nothing.
+/// Reads the labels that WAO's first version put on a Node. A Node without these labels is not WAO's.
 bool take_node(const manifest& m, migration& out) {
   if (m.kind != "Node") return false;
   const YAML::Node labels = below(m.body, "metadata.labels");
@@ -165,13 +166,13 @@ bool take_node(const manifest& m, migration& out) {
   return true;
 }
 
-// WAO's scheduler.
+// The second part: WAO's scheduler.
 
 bool is_power_plugin(std::string_view name) {
   return name == "MinimizePower" || name == "oc-score-plugin" || name == "wao-score-plugin";
 }
 
-/// `f(plugin)` for all that a profile enables.
+/// Calls `f(plugin)` for every plug-in that a profile enables.
 template <class F>
 void each_enabled(const YAML::Node& profile, F&& f) {
   const YAML::Node points = below(profile, "plugins");
@@ -202,7 +203,7 @@ void take_arguments(const YAML::Node& profile, const std::string& whose, migrati
     }
   }
   YAML::Node strategy(YAML::NodeType::Map);
-  // What WAO takes where nothing is said; 0 says nothing there.
+  // WAO's default, which it also uses for 0.
   const std::string share = text_of(args, "podUsageAssumption");
   strategy["podUsageAssumption"] = share.empty() || share == "0" || share == "0.0" ? "0.5" : share;
   out.carried(whose + ", podUsageAssumption", "the strategy's field of this name");
@@ -264,7 +265,7 @@ bool take_scheduler(const manifest& m, migration& out) {
   return true;
 }
 
-// Its programs, and pods that it places.
+// The third part: WAO's own programs, and the pods that its scheduler places.
 
 std::string annotation(const YAML::Node& object, const std::string& key) {
   const YAML::Node all = below(object, "metadata.annotations");  // not below(): the key has dots in it

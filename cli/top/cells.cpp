@@ -11,11 +11,11 @@
 namespace binnacle::cli::top {
 namespace {
 
-// Each text is one character; the ASCII ones rise as the bars do.
+// Each text is one character. The ASCII characters stand for the bars, from low to high.
 constexpr std::string_view bars[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 constexpr std::string_view ascii_bars = "_.-~=+*#";
 constexpr std::string_view no_number = "·";
-constexpr double least_span = 0.05;  // of the largest number
+constexpr double least_span = 0.05;  // a fraction of the largest number
 
 ink ink_of(const standing& s) {
   if (s.dry) return ink::dim;

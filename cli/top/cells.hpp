@@ -8,7 +8,7 @@
 
 namespace binnacle::cli::top {
 
-/// What a piece of text says by its looks. It never says it by its looks alone.
+/// What the look of a text means. The same is always said in words, too.
 enum class ink : unsigned char { plain, dim, strong, pass, frozen, held, missing, violating };
 
 struct cell {
@@ -16,15 +16,16 @@ struct cell {
   ink with = ink::plain;
 };
 
-/// One cell of a row; `later_ms` is how long ago the answer came.
+/// The text of one cell. `later_ms` is how long ago the answer came; it is added to ages.
 cell cell_of(const node& n, const column& c, std::size_t trend, std::int64_t later_ms);
 
-/// The newest `width` numbers as columns of rising height, from the lowest seen to the highest; '·' without a
-/// number. A series that hardly moves is flat: the whole height is at least a twentieth of the largest
-/// number.
+/// The newest `width` numbers as bars, from the lowest to the highest number seen; '·' stands for a missing
+/// number. The full height stands for at least a twentieth of the largest number, so a series that hardly
+/// moves looks flat.
 std::string sparkline(const trail& t, std::size_t width);
 
-/// `text` for a terminal that shows ASCII alone: "°" goes, bars become "_.-=*#", all else becomes '?'.
+/// `text` for a terminal that shows only ASCII: "°" is left out, a bar becomes one of "_.-~=+*#", "·" a
+/// blank, "…" becomes '~', and any other character '?'.
 std::string in_ascii(std::string_view text);
 
 }  // namespace binnacle::cli::top

@@ -19,12 +19,14 @@
 namespace binnacle::cli::top {
 namespace {
 
-// A lone Escape is told from the first byte of a key's sequence by what follows within this time.
+// Escape is also the first byte of other keys' sequences. If no further byte comes within this time, Escape
+// itself was pressed.
 constexpr int escape_ms = 100;
 
 constexpr wint_t ctrl_l = 12, ctrl_h = 8, del = 127, esc = 27;
 
-// Okabe and Ito's colours (jfly.uni-koeln.de/color, 2008) as xterm's 256 have them, and what 8 colours have.
+// The colours of Okabe and Ito (jfly.uni-koeln.de/color, 2008): the nearest of xterm's 256 colours, and of 8
+// colours.
 struct tint {
   short of_256, of_8;
 };
@@ -37,9 +39,10 @@ constexpr std::array<tint, 7> tints = {{{-1, -1},
                                         {175, COLOR_MAGENTA}}};
 constexpr tint violating_tint = {208, COLOR_RED};
 
-/// Whether the terminal's description has this string of terminfo(5).
+/// Whether the terminal's description has this string capability of terminfo(5).
 bool has_string(const char* capability) {
-  // Not a string: -1. Absent: null. Source: curs_terminfo(3X).
+  // tigetstr() returns -1 for a name that is no string capability, and null for an absent one. Source:
+  // curs_terminfo(3X).
   const char* s = tigetstr(capability);
   return s != nullptr && s != reinterpret_cast<const char*>(-1);
 }
@@ -130,7 +133,7 @@ struct curses::impl {
   }
 
   SCREEN* on = nullptr;
-  std::FILE* opened = nullptr;  // the terminal, if standard input is none
+  std::FILE* opened = nullptr;  // the terminal, if standard input is not one
   int keyboard = STDIN_FILENO;
   bool colours = false, utf8 = false;
 };
@@ -166,7 +169,7 @@ result<std::unique_ptr<curses>> curses::open(bool colours) {
   leaveok(stdscr, FALSE);
   curs_set(0);
   mousemask(BUTTON1_PRESSED | BUTTON1_CLICKED | BUTTON4_PRESSED | BUTTON5_PRESSED, nullptr);
-  mouseinterval(0);  // a press is told at once, not held back for a second one
+  mouseinterval(0);  // report a press at once, without waiting for a double click
   if (colours && has_colors()) {
     start_color();
     use_default_colors();

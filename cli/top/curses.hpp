@@ -9,25 +9,25 @@
 
 namespace binnacle::cli::top {
 
-/// The terminal, through ncurses: pages go out, keys and clicks come in. What was on it before comes back
-/// when this is destroyed. One at a time.
+/// The terminal, through ncurses: shows pages, reads keys and clicks. When this is destroyed, the terminal
+/// shows again what it showed before. Only one may exist at a time.
 class curses {
  public:
-  /// `colours` off: bold and reverse alone. Errors: not_found, when the terminal is of an unknown type or can
-  /// only print one line after another; io, when there is none to read keys from.
+  /// If `colours` is false, only bold and reverse are used. Errors: not_found (the terminal's type is
+  /// unknown, or it can only print line after line); io (there is no terminal from which keys can be read).
   static result<std::unique_ptr<curses>> open(bool colours);
   ~curses();
   curses(const curses&) = delete;
   curses& operator=(const curses&) = delete;
 
-  bool utf8() const noexcept;     ///< shows more than ASCII
+  bool utf8() const noexcept;     ///< the terminal shows more than ASCII
   int keyboard() const noexcept;  ///< the descriptor that is readable when next() has something
   std::size_t width() const noexcept;
   std::size_t height() const noexcept;
-  /// After SIGWINCH.
+  /// Call it after SIGWINCH.
   void resized();
   void show(const page& p);
-  /// The next key that was pressed; nothing when there is none now.
+  /// The next key press; nothing if no key is waiting.
   std::optional<event> next();
 
  private:

@@ -6,14 +6,14 @@
 
 namespace binnacle::cli::top {
 
-/// What stands behind "/": words that must all be found in a node's words; "!word" must not. Case does not
-/// matter. An empty filter takes everything.
+/// The filter typed after "/". All its words must occur in a node's text; "!word" must not occur. Case does
+/// not matter. An empty filter lets every node through.
 class filter {
  public:
   explicit filter(std::string_view text = {});
-  /// `words` in lower case.
+  /// `words` must be in lower case.
   bool takes(std::string_view words) const noexcept;
-  /// What stands before "=" in its words, in lower case: the ends of labels' keys.
+  /// For each word with "=", the part before it, in lower case: the end of a label's key.
   std::vector<std::string> label_keys() const;
 
  private:

@@ -20,7 +20,7 @@ reading reading_of(const json::value* told) {
   return r;
 }
 
-/// What can be typed to find the node: its name, its labels, and what is the matter with it.
+/// The text in which a filter looks for the node: its name, its labels, and what is wrong with it.
 std::string words_of(const node& n, const std::vector<std::string>& policies) {
   std::string words = n.name;
   for (const auto& [key, value] : n.object_labels) words += '\n' + key + '=' + value;
@@ -51,7 +51,7 @@ void fleet::choose(const json::value& answer) {
   }
   const auto same = [](const shown_metric& a, const shown_metric& b) { return a.name == b.name; };
   if (!std::ranges::equal(chosen, metrics_, same)) {
-    // Each trail goes with its metric.
+    // The metrics have changed: each trail moves to its metric's new index.
     for (auto& [name, n] : nodes_) {
       std::vector<trail> moved(chosen.size());
       for (std::size_t i = 0; i < chosen.size(); ++i) {
@@ -139,7 +139,7 @@ void fleet::take(const json::value& answer, std::int64_t now_ms) {
   for (const auto& told : list(answer, "nodes")) {
     const json::value* name = member(told, "name");
     if (name == nullptr || !name->is_string()) continue;
-    // By the name itself: what people may see of it can be the same of two nodes.
+    // The key is the name as it came. The printable form that people see may be the same for two nodes.
     const std::string key(name->get_string());
     if (!told_now.insert(key).second) continue;
     node& n = nodes_[key];

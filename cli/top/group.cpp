@@ -9,7 +9,7 @@
 namespace binnacle::cli::top {
 namespace {
 
-/// Adds up numbers, or takes their mean, of those that are there.
+/// Gathers the numbers that are there, and gives their sum or their mean.
 class gathered {
  public:
   void add(double value) {
@@ -42,7 +42,7 @@ reading together(const std::vector<const node*>& members, std::size_t metric, bo
   return r;
 }
 
-/// Trails have one number for each answer, so their newest ends belong together.
+/// Adds up or averages trails. A trail has one number per answer, so their newest ends are aligned.
 trail together_seen(const std::vector<const node*>& members, std::size_t metric, bool sums) {
   trail out;
   std::size_t longest = 0;
@@ -82,7 +82,7 @@ std::string group_of(const node& n, std::string_view grouping) {
   if (grouping.starts_with(label_prefix)) {
     const std::string key(grouping.substr(label_prefix.size()));
     const auto shown = [](const std::string& value) { return value.empty() ? "(empty)" : value; };
-    // As the Node object says, or else as policies do.
+    // The Node object's label counts first, then the label that a policy gives.
     if (const auto own = n.object_labels.find(key); own != n.object_labels.end()) return shown(own->second);
     const auto given = std::ranges::find(n.labels, key, [](const auto& label) { return label.first; });
     if (given != n.labels.end()) return shown(given->second);

@@ -22,14 +22,14 @@ constexpr std::size_t trend_width = 12;
 constexpr std::size_t curve_width = 10;  // "node 100 %"
 constexpr std::size_t least_why = 3;
 
-/// What a row is ordered by. Rows without anything come last, whichever way the order goes.
+/// What a row is sorted by. Rows without a value come last in either direction.
 struct rank {
   bool absent = false;
   double number = 0;
   std::string_view text;
 };
 
-/// The change over what was seen, from the oldest number to the newest.
+/// The change from the oldest number in the trail to the newest.
 std::optional<double> change(const trail& t) {
   std::optional<double> first, last;
   for (std::size_t i = 0; i < t.size(); ++i) {
@@ -63,7 +63,7 @@ rank rank_of(const node& n, const column& by, std::size_t trend) {
   return {};
 }
 
-/// Text from A on; numbers and states from the most.
+/// Whether the column sorts upwards: text does, from A on. Numbers and states begin with the largest.
 bool begins_with_least(const column& c) { return c.kind == column_kind::name || c.kind == column_kind::why; }
 
 }  // namespace

@@ -17,40 +17,41 @@ enum class column_kind : unsigned char { name, metric, age, trend, curve, policy
 struct column {
   column_kind kind = column_kind::name;
   std::string id;         ///< "node", "metric:NAME", "age", "trend", "curve", "policy:NAME", "why"
-  std::string title;      ///< over it
+  std::string title;      ///< in the header
   std::size_t index = 0;  ///< into fleet::metrics() or fleet::policies()
-  std::string unit;       ///< of a metric
-  std::size_t width = 0;  ///< in characters; of "why" the least
+  std::string unit;       ///< the unit of a metric
+  std::size_t width = 0;  ///< in characters; for "why" the least width
   align how = align::left;
 };
 
-/// What the person at the terminal chose.
+/// The choices of the person at the terminal.
 struct choices {
   std::string sort;       ///< a column's id; empty: power, or the first metric
-  bool reversed = false;  ///< against the column's own order: numbers and states begin with the most
+  bool reversed = false;  ///< opposite to the column's own order; numbers and states begin with the largest
   std::string filter;
   std::string grouping;                                       ///< empty: nodes
   std::optional<std::pair<std::string, std::string>> within;  ///< only nodes of this group of this grouping
   std::string policy;                 ///< only this policy and what it compares; empty: all
-  std::map<std::string, bool> shown;  ///< columns that are not as usual
+  std::map<std::string, bool> shown;  ///< columns that the person switched on or off
 };
 
-/// What is shown: columns and rows in order. Made again when an answer came or a choice changed; a frame then
-/// costs what its own rows cost.
+/// The columns and rows that are shown, in order. They are made anew only when an answer came or a choice
+/// changed; so drawing a page costs only the rows on the screen.
 class listing {
  public:
-  /// `compared`: the metrics that the watched policy's rules compare. `of` must outlive it and stay as it is.
+  /// `compared` has the metrics that the watched policy's rules compare. `of` must outlive this object and
+  /// stay unchanged.
   void make(const fleet& of, const choices& how, const std::vector<std::string>& compared);
 
   const std::vector<column>& columns() const noexcept { return columns_; }  ///< shown ones
   const std::vector<column>& every_column() const noexcept { return every_; }
-  std::size_t sorted() const noexcept { return sorted_; }  ///< which of columns() the order is by
+  std::size_t sorted() const noexcept { return sorted_; }  ///< index of the column that orders the rows
   const std::vector<const node*>& rows() const noexcept { return rows_; }
-  std::size_t nodes() const noexcept { return nodes_; }          ///< that passed the filter
-  std::size_t violating() const noexcept { return violating_; }  ///< of these, of policies in force
-  /// The metric that the rows' trails show, as an index of fleet::metrics().
+  std::size_t nodes() const noexcept { return nodes_; }          ///< nodes that passed the filter
+  std::size_t violating() const noexcept { return violating_; }  ///< of these, by a policy in force
+  /// The metric that the trails show, as an index of fleet::metrics().
   std::size_t trend() const noexcept { return trend_; }
-  /// Of all nodes that passed the filter.
+  /// All nodes that passed the filter, as one row.
   const node& total() const noexcept { return total_; }
 
  private:
@@ -65,7 +66,7 @@ class listing {
   node total_;
 };
 
-/// What stands in the name's column: with "(down)", "(in part)", or how many nodes a group has.
+/// The text in the column of names: the name, with "(down)", "(in part)", or the number of nodes in a group.
 std::string shown_name(const node& n);
 
 }  // namespace binnacle::cli::top

@@ -9,7 +9,8 @@
 namespace binnacle::cli::top {
 namespace {
 
-/// Of one well-formed character. A locale that does not know it says -1, and a terminal then shows one.
+/// The columns of one well-formed character. For a character that the locale does not know wcwidth() gives
+/// -1, and a terminal shows one column.
 std::size_t columns_of_character(std::string_view character) noexcept {
   if (character.size() == 1) return 1;
   auto code = static_cast<wchar_t>(static_cast<unsigned char>(character[0]) & (0x7fu >> character.size()));
@@ -18,7 +19,7 @@ std::size_t columns_of_character(std::string_view character) noexcept {
   return columns < 0 ? 1 : static_cast<std::size_t>(columns);
 }
 
-/// As much of the front of `text` as has room.
+/// The front of `text` that fits into `room` columns.
 std::string_view front_of(std::string_view text, std::size_t room) noexcept {
   std::size_t end = 0, used = 0;
   while (end < text.size()) {

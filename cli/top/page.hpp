@@ -9,14 +9,14 @@
 
 namespace binnacle::cli::top {
 
-/// A line of the terminal: how it stands out as a whole.
+/// How a whole line of the terminal stands out.
 enum class look : unsigned char { plain, header, selected, bar };
 
 struct span {
   std::size_t x = 0;  ///< column of the terminal, from 0
   std::string text;   ///< without line ends and control characters
   ink with = ink::plain;
-  bool marked = false;  ///< stands out in its line: the column that the order is by
+  bool marked = false;  ///< stands out in its line: the column that rows are sorted by
 };
 
 struct line {
@@ -24,25 +24,25 @@ struct line {
   look how = look::plain;
 };
 
-/// What a terminal shows.
+/// The contents of the terminal.
 struct page {
   std::vector<line> lines;
-  bool typing = false;  ///< a cursor stands behind the last line's text
+  bool typing = false;  ///< show a cursor after the last line's text
 };
 
 /// How many columns of a terminal the text takes: two for a wide character, none for a combining one.
 std::size_t columns_of(std::string_view text) noexcept;
 
-/// Lines of one width, without characters that the terminal lacks.
+/// Writes lines of one width, without characters that the terminal cannot show.
 class page_writer {
  public:
   page_writer(std::size_t width, bool utf8) : width_(width), utf8_(utf8) {}
 
   void begin(look how = look::plain) { page_.lines.push_back({{}, how}); }
-  /// Adds to the newest line, from column `x`, in `room` columns at most; what is cut ends in "…".
+  /// Adds text to the newest line at column `x`, in at most `room` columns. Text that is cut ends in "…".
   void put(std::size_t x, std::size_t room, std::string_view text, ink with = ink::plain,
            align how = align::left, bool marked = false);
-  /// Behind what was put last, after `gap` blanks.
+  /// Adds text after the last one, with `gap` blanks between.
   void add(std::string_view text, ink with = ink::plain, std::size_t gap = 2);
   std::size_t lines() const noexcept { return page_.lines.size(); }
   page take(bool typing = false);
@@ -50,7 +50,7 @@ class page_writer {
  private:
   std::size_t width_;
   bool utf8_;
-  std::size_t end_ = 0;  // of what was put last
+  std::size_t end_ = 0;  // the column after the last text
   page page_;
 };
 

@@ -1,4 +1,4 @@
-// The pages of a session of binnacle top.
+// Draws the pages of a session of binnacle top.
 #include "cli/top/session.hpp"
 #include "cli/views/units.hpp"
 
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t least_width = 30, least_height = 8;
 constexpr std::size_t gap = 2;         // between columns
-constexpr std::size_t least_part = 5;  // of a column that does not fit whole
+constexpr std::size_t least_part = 5;  // the least width in which a cut column is shown
 constexpr std::size_t title_bars = 12;
 constexpr std::size_t key_width = 14;  // of the help
 
@@ -66,7 +66,7 @@ std::vector<session::place> session::places() const {
   std::size_t x = name + gap;
   for (std::size_t i = first_column_; i < all.size() && x + least_part <= width_; ++i) {
     const bool whole = x + all[i].width <= width_;
-    if (!whole && all[i].how == align::right && i > first_column_) break;  // half a number is a lie
+    if (!whole && all[i].how == align::right && i > first_column_) break;  // never show a part of a number
     const std::size_t room = width_ - x;
     out.push_back({i, x, all[i].kind == column_kind::why ? room : std::min(all[i].width, room)});
     x += out.back().width + gap;

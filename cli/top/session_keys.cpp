@@ -1,4 +1,4 @@
-// What answers and keys do to a session of binnacle top.
+// Handles answers and keys in a session of binnacle top.
 #include "cli/top/filter.hpp"
 #include "cli/top/group.hpp"
 #include "cli/top/session.hpp"
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t most_typed = 200;  // characters of a filter
 constexpr std::ptrdiff_t wheel_rows = 3;
-constexpr std::size_t most_labels = 4;  // keys whose values are asked for at a time
+constexpr std::size_t most_labels = 4;  // label keys whose values are asked for at the same time
 
 std::size_t moved(std::size_t from, std::ptrdiff_t by, std::size_t size) {
   const auto to = static_cast<std::ptrdiff_t>(from) + by;
@@ -103,7 +103,8 @@ void session::make() {
   if (first_column_ >= listing_.columns().size())
     first_column_ = std::max<std::size_t>(1, listing_.columns().size()) - 1;
   first_column_ = std::max<std::size_t>(1, first_column_);
-  // The selection stays on its node, wherever that is now; on the first row it stays on the first row.
+  // The selection follows its node to the node's new row. If the first row is selected (no name), the first
+  // row stays selected.
   const auto at = std::ranges::find(listing_.rows(), selected_, [](const node* n) { return n->name; });
   if (selected_.empty()) {
     at_ = 0;
@@ -326,7 +327,7 @@ void session::answer(const item& chosen) {
     case question::policy:
       choices_.policy = chosen.id;
       rules_.clear();
-      // The worst first: whoever watches a policy wants to see whom it concerns.
+      // Nodes that the policy concerns come first: whoever watches a policy wants to see them.
       if (!chosen.id.empty()) choices_.sort = "policy:" + chosen.id;
       choices_.reversed = false;
       break;
@@ -363,7 +364,7 @@ void session::handle_menu(const event& e) {
     mode_ = mode::rows;
     return;
   }
-  // Several columns may be chosen, one after another.
+  // The menu of columns stays open until Enter: the person may choose several.
   if (e.what == key::enter) {
     mode_ = mode::rows;
     return;

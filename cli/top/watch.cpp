@@ -51,7 +51,8 @@ class watcher {
     state_.resize(screen.width(), screen.height());
   }
 
-  /// Signals first: whoever sees the page may send one, and must then find the terminal as it was before.
+  /// Signals are handled first: as soon as the page is visible, somebody may send a signal, and the terminal
+  /// must then be restored.
   void start() {
     group_.spawn("signals", await_signal());
     group_.spawn("quit", await_quit());
@@ -95,10 +96,10 @@ class watcher {
     }
   }
 
-  /// Only while nodes are grouped or filtered by a label, and seldom: racks hardly change, and the answer
-  /// costs the aggregator a walk over the labels of all nodes.
+  /// Asks for labels only while nodes are grouped or filtered by one, and seldom: racks hardly change, and
+  /// each answer costs the aggregator a walk over the labels of all nodes.
   task<void> ask_labels() {
-    std::map<std::string, async::deadline> due;  // of each key
+    std::map<std::string, async::deadline> due;  // when each key is asked for next
     for (;;) {
       const auto wanted = state_.wanted_labels();
       std::erase_if(due, [&](const auto& d) { return std::ranges::find(wanted, d.first) == wanted.end(); });
@@ -116,13 +117,13 @@ class watcher {
         }
         next = std::min(next, due[key]);
       }
-      // An answer that told the keys may have made others wanted.
+      // Once the keys are known, further keys may be wanted: then the loop goes on at once.
       if (state_.wanted_labels() == wanted) co_await labels_asked_.wait(next);
     }
   }
 
-  /// ask_nodes() goes on with another replica by itself; this is what says that one is away, and when it is
-  /// back.
+  /// Watches whether each replica answers, so that the page can say which one is away. ask_nodes() needs no
+  /// help: it goes on with another replica by itself.
   task<void> ask_replicas() {
     for (;;) {
       const auto all = co_await from_.ask_each("/api/v1/status");
@@ -139,7 +140,7 @@ class watcher {
     for (;;) {
       const auto [failed] = co_await keys_.async_wait(descriptor::wait_read, async::use_task);
       int waiting = 0;
-      // A terminal that has gone is reported as readable for ever, and has no bytes.
+      // A terminal that has gone counts as readable for ever, but has no bytes to read.
       const bool gone = failed || ::ioctl(screen_.keyboard(), FIONREAD, &waiting) != 0 || waiting == 0;
       while (const auto pressed = gone ? std::nullopt : screen_.next()) state_.handle(*pressed);
       if (gone || state_.done()) {
@@ -172,7 +173,7 @@ class watcher {
     if (!failed) end();
   }
 
-  /// Ages grow between two answers.
+  /// Draws again between two answers, because ages grow.
   task<void> tick() {
     for (;;) {
       draw();

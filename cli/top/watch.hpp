@@ -4,8 +4,8 @@
 
 namespace binnacle::cli::top {
 
-/// `binnacle top` at a terminal: blocks until the person ends it or SIGTERM, SIGINT, SIGHUP or SIGQUIT comes.
-/// The exit status. Errors are said on `on.err`.
+/// Runs `binnacle top` at a terminal. Blocks until the person ends it, or SIGTERM, SIGINT, SIGHUP or SIGQUIT
+/// comes. Returns the exit status. Errors are printed on `on.err`.
 int watch(const connection& to, const top_arguments& what, const terminal& on);
 
 }  // namespace binnacle::cli::top

@@ -12,13 +12,13 @@
 namespace binnacle::cli {
 namespace {
 
-constexpr std::size_t most_reasons = 3;  // in `why`
+constexpr std::size_t most_reasons = 3;  // in the text `why`
 
 bool is_asked_for(std::string_view name, const std::vector<std::string>& wanted) {
   return std::find(wanted.begin(), wanted.end(), name) != wanted.end();
 }
 
-/// ", now 71.4": the value of the metric that a rule compares, unless a column shows it.
+/// ", now 71.4": the value of the metric that a rule compares; empty if a column shows it already.
 std::string value_of_rule(const json::value& node, const std::string& rule,
                           const std::vector<shown_metric>& metrics) {
   const std::string metric = rule.substr(0, rule.find(' '));

@@ -7,7 +7,7 @@ namespace binnacle::cli {
 
 enum class colour : unsigned char { none, red, yellow, green, dim, bold };
 
-/// Colours for people, used sparingly: red needs a person, yellow is degraded, green is good, dim is detail.
+/// Colours for people, used sparingly. Red: a person must act. Yellow: degraded. Green: good. Dim: details.
 struct paint {
   bool on = false;
 

@@ -47,7 +47,7 @@ std::string amounts(const json::value& takes) {
   return out;
 }
 
-/// What all policies take, and what they, those of a namespace and a single one may.
+/// What all policies take together, and the limits for all policies, for a namespace's and for a single one.
 std::string budget_line(const json::value& budget) {
   std::string out = fmt::format("at {} nodes all policies take", integer(budget, "nodes"));
   for (const policy::resource r : policy::all_resources) {

@@ -35,7 +35,7 @@ std::string range_text(const json::value& m) {
                      number(m, "noisePercent").value_or(0));
 }
 
-/// Where nobody has measured, and what the curve is there.
+/// Says at which loads the curve is a guess: no node like this one was measured there.
 std::string guess_text(const json::value& m) {
   const auto from = number(m, "knownFrom"), to = number(m, "knownTo");
   if (!from || !to) return {};
@@ -105,13 +105,13 @@ std::string render_power(const json::value& answer, const paint& with) {
 
   double most = 0;
   for (const auto& point : curve) most = std::max(most, number(point, "watts").value_or(0));
-  // A curve of a hundred points is shown at every fifth.
+  // Of a curve with a hundred points, every fifth is shown.
   constexpr std::size_t lines = 20;
   const std::size_t step = std::max<std::size_t>(1, (curve.size() - 1) / lines);
   const auto nearest =
       load ? std::lround(*load * static_cast<double>((curve.size() - 1) / step)) * static_cast<long>(step)
            : -1;
-  // A bin is a twentieth wide.
+  // A measured bin is a twentieth wide, so it reaches half of that to either side.
   const auto known_from = number(m, "knownFrom"), known_to = number(m, "knownTo");
   const auto is_guess = [&](double ratio) {
     return known_from && known_to &&

@@ -17,7 +17,7 @@ std::string uptime(std::int64_t seconds) {
   return fmt::format("{}d{:02}h", seconds / a_day, seconds / 3600 % 24);
 }
 
-/// A section: its name in a column of its own, its lines beside it.
+/// Appends a section: its name in the first column, its lines beside the name.
 void section(std::string& out, std::string_view name, const std::vector<std::string>& lines,
              const paint& with) {
   for (std::size_t i = 0; i < lines.size(); ++i) {

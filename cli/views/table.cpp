@@ -45,7 +45,7 @@ std::vector<std::string> table::lines(const paint& with) const {
 
   const auto line = [&](const std::vector<cell>& cells) {
     std::string out;
-    std::size_t pending = 0;  // blanks that are owed if anything follows
+    std::size_t pending = 0;  // blanks that are printed only if more text follows
     for (std::size_t c = 0; c < cells.size() && c < columns_.size(); ++c) {
       const std::size_t have = characters(cells[c].text);
       const std::size_t pad = widths[c] - have;

@@ -14,7 +14,7 @@
 namespace binnacle::cli {
 namespace {
 
-constexpr std::size_t most_policies = 4;  // columns; more are told in WHY alone
+constexpr std::size_t most_policies = 4;  // policies with a column; WHY tells of the others
 
 /// The value and its age, or "-" and why. True when some members of the value are missing.
 bool add_value(std::vector<table::cell>& row, const json::value* v, const std::string& unit) {
@@ -49,7 +49,7 @@ bool has_value(const json::value& node, const std::string& metric) {
   return v != nullptr && number(*v, "value");
 }
 
-/// What a metric's name was probably meant to be.
+/// The metric's name that the person probably meant.
 std::string_view nearest_metric(const std::string& name) {
   std::vector<std::string_view> names;
   for (const metrics::family& f : metrics::catalog()) names.push_back(f.name);

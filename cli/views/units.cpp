@@ -11,7 +11,7 @@
 namespace binnacle::cli {
 namespace {
 
-/// As many digits as a person takes in at a glance.
+/// At most three digits after the point for numbers below 1, else one: enough for a quick look.
 std::string short_number(double value) { return plain(value, std::abs(value) < 1 ? 3 : 1); }
 
 std::string scaled(double value, double step, const char* const (&names)[5], std::string_view unit) {

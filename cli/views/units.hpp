@@ -13,7 +13,8 @@ std::string with_unit(double value, std::string_view unit);
 /// "180ms", "1.3s", "4m10s".
 std::string age(std::int64_t milliseconds);
 
-/// Why there is no value, in words: the server's names with blanks, "link down" for "disconnected".
+/// Why there is no value, in words: the server's reason with blanks instead of underscores; "link down" for
+/// "disconnected".
 std::string reason_words(std::string_view reason);
 
 /// "1 node", "3 nodes".

@@ -14,7 +14,7 @@
 namespace binnacle::cli {
 namespace {
 
-/// Why nodes take no pods, and what would help.
+/// The words for a reason why nodes take no pods, and what would help.
 std::pair<std::string_view, std::string_view> words_for(std::string_view reason) {
   if (reason == "refused") return {"refused by the policy's dontschedule", ""};
   if (reason == "noLoad") return {"without a CPU load now", "see that the agent runs there, binnacle doctor"};

@@ -65,7 +65,7 @@ std::vector<rule_facts> rules_of(const json::value& record) {
   return rules;
 }
 
-/// Nodes that were ranked by watts: what the pod would cost, and what that was made of.
+/// Lines about nodes that were ranked by watts: what the pod would cost on each, and the terms of that sum.
 std::vector<std::string> watts_lines(const json::value& record, const paint& with) {
   table t;
   t.column("NODE");
@@ -126,7 +126,7 @@ std::vector<std::string> decision_lines(const json::value& record, const paint& 
     std::size_t i = 0;
     do {
       std::vector<table::cell> row;
-      // A node's further rules stand below its name.
+      // A node's second and later rules are printed below its name.
       row.push_back({i == 0 ? text(n, "node") : "", colour::bold});
       row.push_back({i == 0 ? words_for(n, flag(record, "dryRun")) : "", ink_of_verdict(verdict)});
       if (scored) row.push_back({i == 0 ? digits(n, "score") : ""});

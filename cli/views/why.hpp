@@ -10,12 +10,12 @@ namespace binnacle::cli {
 
 /// A decision as one replica told it.
 struct told_decision {
-  json::value record;  ///< as aggregator/decision/explain.hpp describes it
-  std::string url;     ///< of the replica
+  json::value record;  ///< in the form that aggregator/decision/explain.hpp describes
+  std::string url;     ///< the replica's
 };
 
-/// The decisions of several replicas together, newest first; unless `all`, only the newest of each verb for
-/// each pod.
+/// Joins the decisions of several replicas, newest first. Unless `all` is true, keeps only the newest
+/// decision of each verb for each pod.
 std::vector<told_decision> newest_first(std::vector<told_decision> decisions, bool all);
 
 /// One decision in words: which nodes passed, which did not and why, with value, target, margin, age and

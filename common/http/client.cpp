@@ -15,7 +15,7 @@ using async::task;
 
 namespace {
 
-constexpr std::size_t most_idle = 4;
+constexpr std::size_t most_idle = 8;  // as many as the patches of nodes' labels that are under way at a time
 constexpr std::size_t most_unparsed = 64u << 10;  // of a body
 // Servers close idle connections after a minute or more (Go: never, or as configured), so we close ours
 // earlier.

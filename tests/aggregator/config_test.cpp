@@ -108,7 +108,7 @@ TEST_SUITE("aggregator/config") {
     CHECK(why([](settings& s) {
             s.remote_write.url = "http://prom.example/w", s.remote_write.token = "t";
           }).find("everybody on the way may read") != std::string::npos);
-    // OTLP's have the same rules and their own names.
+    // The settings of OTLP follow the same rules, under their own names.
     CHECK(why([](settings& s) { s.otlp.url = "https://collector.example:4318/v1/metrics"; }).empty());
     CHECK(why([](settings& s) { s.otlp.url = "collector.example"; }).starts_with("--otlp is not a URL"));
     CHECK(why([](settings& s) { s.otlp.token = "t"; }) ==

@@ -16,7 +16,7 @@
 #include <mutex>
 #include <thread>
 
-// The loop itself, between an API server's words and the other loop's ear.
+// The ingest loop itself, with input from an API server and output to the faces loop.
 namespace ingest_loop_test {
 
 namespace {
@@ -31,7 +31,8 @@ struct deaf final : faces_inbox {
   void review(std::string, network, std::function<void(result<ingest::token_holder>)>) override {}
 };
 
-/// What a replica left behind that knew one node, and these policies if they are not those of a cluster.
+/// Writes the state file of a replica that knew one node. With `texts` the replica was not in a cluster and
+/// had these policies.
 void leave_state(const std::string& path, const policy::policy_set* texts = nullptr) {
   core before({.in_cluster = texts == nullptr}, std::make_shared<metrics::alias_table>(),
               [](const change&) {});
@@ -99,7 +100,7 @@ struct replica {
   std::thread thread;
 };
 
-/// Hears which policies are in force.
+/// Records which policies are in force.
 struct listening final : faces_inbox {
   void take(faces_news news) override {
     const auto* published = std::get_if<policies_published>(&news);
@@ -125,7 +126,7 @@ struct listening final : faces_inbox {
   std::vector<policy::problem> problems;
 };
 
-/// Another replica that takes a connection, thinks for a while and hangs up.
+/// Another replica, which accepts a connection, waits for a while and closes it without an answer.
 struct thinking_peer {
   thinking_peer() {
     thread = std::thread([this] {
@@ -136,7 +137,7 @@ struct thinking_peer {
     });
   }
   ~thinking_peer() {
-    boost::asio::ip::tcp::socket last(loop);  // if nobody came
+    boost::asio::ip::tcp::socket last(loop);  // ends accept() if nobody connected
     boost::system::error_code ended;
     last.connect(door.local_endpoint(), ended);
     thread.join();

@@ -77,7 +77,7 @@ TEST_SUITE("aggregator/node_warnings") {
     CHECK(refusal_of_agents(ends, all, {"default", "hot"})
               .starts_with("the sessions of 2 nodes end again and again over \"cpu-x\": bad_message"));
     CHECK(refusal_of_agents(ends, all, {"default", "fine"}).empty());
-    // An end of another kind is no policy's fault.
+    // No policy is to blame for a session that ended for another reason.
     const binnacle::wire::fault other{binnacle::wire::reason::sequence_gap, "\"cpu-x\""};
     CHECK(policies_behind(other, all).empty());
   }

@@ -14,7 +14,7 @@ using namespace aggregator;
 
 namespace {
 
-/// An aggregator in a cluster that has everything to tell of.
+/// An aggregator in a cluster that has a value for each of its own metrics.
 struct busy_replica {
   busy_replica() {
     auto strategy = policy::published_strategy{.kind = policy::strategy_kind::deschedule};
@@ -56,7 +56,7 @@ struct busy_replica {
   async::reload_troubles troubles;
 };
 
-/// Two nodes of thirty draw what no similar node does.
+/// Two of thirty nodes draw far more or less than similar nodes.
 std::map<std::string, power_outliers::outlier> two_odd_nodes() {
   return {{"hot", {.watts = 4000, .least = 200, .most = 300, .others = 28, .hardware = "a 64-core server"}},
           {"idle", {.watts = 5, .least = 200, .most = 300, .others = 28, .hardware = "a 64-core server"}}};

@@ -28,7 +28,7 @@ struct replica {
     objects.changed({"ops", pod}, *object);
     for (const auto& c : objects.take()) count_pod(placed, c, now);
   }
-  /// "node: pods, cores" of those in flight.
+  /// "node: pods, cores" of the pods in flight.
   std::string in_flight(instant now) {
     std::string out;
     for (const auto& crowd : placed.crowds(now)) {
@@ -51,7 +51,7 @@ TEST_SUITE("aggregator/placed_pods") {
     whole.see("long-there", "a", true, now - 19min);
     whole.see("starting", "a", false, now - 5s);
     whole.see("starting-too", "b", false, now - 1s);
-    // The list that a restarted replica reads first.
+    // A restarted replica first reads this list.
     again.see("long-there", "a", true, now);
     again.see("starting", "a", false, now);
     again.see("starting-too", "b", false, now);

@@ -22,7 +22,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// A replica with one node, and the server that it writes to; both on the server's loop.
+/// A replica with one node, and the server that it writes to. Both run on the server's loop.
 class replica {
  public:
   replica() {
@@ -39,7 +39,7 @@ class replica {
       return left == 0;
     });
     server_.on_loop(
-        [this] { tasks_.reset(); });  // what sends ends after this, while the server still answers
+        [this] { tasks_.reset(); });  // the senders end after this, while the server still answers
   }
 
   void begin(replicas_that_send by) {
@@ -59,7 +59,7 @@ class replica {
       REQUIRE(sending_->start(s, server_.loop(), *tasks_, leader, no_objects, quiet_).has_value());
     });
   }
-  /// Reads anew, so that there is something to write, until `is_so`.
+  /// Makes new readings until `is_so`, so that there is something to send.
   template <class Condition>
   bool reading_until(Condition is_so) {
     return soon([&] {
@@ -81,7 +81,7 @@ class replica {
   }
 
   std::atomic<bool> leads = false;
-  std::atomic<int> asked = 0;  ///< whether it leads
+  std::atomic<int> asked = 0;  ///< how often it was asked whether it leads
 
  private:
   template <class Condition>

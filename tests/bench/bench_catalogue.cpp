@@ -1,4 +1,5 @@
-// What a new catalogue costs: on the ingest loop, for which every agent waits, and on the thread beside it.
+// What a new catalogue costs: on the ingest loop, where every agent waits for it, and on the thread beside
+// the loop.
 #include "aggregator/core/core.hpp"
 #include "common/system/process_cost.hpp"
 #include "common/wire/agent_session.hpp"
@@ -33,7 +34,7 @@ void must(const wire::outcome<void>& o) {
   std::exit(1);
 }
 
-/// 10,000 series, the most that a node may have, of which each announcement has other labels.
+/// 10,000 series, the most that a node may have. Each announcement has other labels.
 wire::catalog largest(int round) {
   wire::catalog c;
   c.version = static_cast<std::uint32_t>(round);
@@ -47,7 +48,7 @@ wire::catalog largest(int round) {
   return c;
 }
 
-/// 40 series of the machine and 2,000 of 182 pods, of which one is another each time.
+/// 40 series of the machine and 2,000 series of 182 pods. Each time one pod is another one.
 wire::catalog with_pods(int round) {
   wire::catalog c;
   c.version = static_cast<std::uint32_t>(round);
@@ -99,7 +100,7 @@ struct link {
   store::node_id node{};
 };
 
-/// CPU time of this thread for each of the steps of a catalogue and the batch after it.
+/// CPU time that this thread spends on each step of taking a catalogue, and on the batch after it.
 struct steps {
   duration frame{}, open{}, prepare{}, take{}, batch{};
   void operator+=(const steps& s) {
@@ -127,7 +128,7 @@ steps announce(link& l, const wire::catalog& c) {
   wire::sealed_catalog sealed;
   out.frame = timed([&] {
     l.session.feed(sent);
-    // A clock that was answered may come before.
+    // The agent's answer about its clock may come first.
     while (l.session.next(l.now) != wire::aggregator_session::event::catalog) {
     }
     sealed = l.session.take_catalog();
@@ -159,7 +160,7 @@ steps announce(link& l, const wire::catalog& c) {
   return out;
 }
 
-/// The time is that of the loop. range(0): columns in use that read all of these series, or none of them.
+/// The measured time is that of the loop. range(0): how many columns in use read all of these series, or 0.
 void measure(benchmark::State& state, const char* metric, wire::catalog (*catalogue)(int)) {
   link l(metric, static_cast<int>(state.range(0)));
   steps sum;

@@ -7,7 +7,7 @@
 
 namespace bench_enforce {
 
-/// What a status of a policy costs on the faces loop: a look at each node.
+/// What the status of a policy costs on the faces loop, which looks at each node.
 namespace {
 
 using namespace binnacle;
@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 const policy::policy_key power{"default", "power"};
 const instant now(1h);
 
-/// A fleet whose every tenth node violates a policy of two strategies with a rule each.
+/// A fleet in which every tenth node violates a policy of two strategies with one rule each.
 void fill(policy::view& nodes, std::uint32_t fleet, policy::mode how) {
   auto p = std::make_shared<policy::published_policy>();
   p->key = power;

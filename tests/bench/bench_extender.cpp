@@ -1,6 +1,6 @@
 // BM_extender_*: what the extender adds to a call (parse, look-up, decision record, reply), without HTTP and
-// TLS. BM_extender_tls_*: whole calls over one keep-alive TLS connection on loopback, server and client on a
-// thread each; p50 and p99 are those of single calls.
+// TLS. BM_extender_tls_*: whole calls over one keep-alive TLS connection on loopback, with server and client
+// on a thread each; p50 and p99 are those of single calls.
 //   build/tests/bench/binnacle-bench --benchmark_filter=BM_extender --benchmark_min_time=1
 #include "aggregator/policy/power_terms.hpp"
 #include "tests/aggregator/extender/fleet.hpp"
@@ -26,8 +26,8 @@ constexpr int fleet_size = 5000;
 
 std::string name(int i) { return fmt::format("worker-{:04}.rack-{:02}.example", i, i % 40); }
 
-/// The same nodes by minimizepower: five kinds of servers of 64 cores, each with a curve of its own, at any
-/// load.
+/// The same nodes for minimizepower: five kinds of servers of 64 cores, each node with its own curve and a
+/// random load.
 void watch_watts(test::fleet& f) {
   std::mt19937 random(3);
   for (int i = 0; i < fleet_size; ++i) {
@@ -39,7 +39,7 @@ void watch_watts(test::fleet& f) {
     m.made = f.now;
     const auto known = std::make_shared<const predict::model>(std::move(m));
     f.data.models().set(store::index(f.node(name(i))), known);
-    // For policies that say Raw, every other node has a model server's curve as well.
+    // Every other node also has a model server's curve, for policies with the CPU format Raw.
     if (i % 2 == 0) f.data.served(policy::cpu_format::raw).set(store::index(f.node(name(i))), known);
     f.value(name(i), std::string(policy::load_metric), {static_cast<std::int64_t>(random() % 9000), -4},
             std::chrono::milliseconds(random() % 1000));
@@ -84,7 +84,7 @@ test::fleet& fleet() {
   return f;
 }
 
-/// As a scheduler samples: a shuffled share of the nodes.
+/// A shuffled share of the nodes, as kube-scheduler samples them.
 std::vector<std::string> candidates(std::size_t n) {
   std::vector<std::string> out;
   for (int i = 0; i < fleet_size; ++i) out.push_back(name(i));
@@ -93,7 +93,7 @@ std::vector<std::string> candidates(std::size_t n) {
   return out;
 }
 
-/// A benchmark of a wrong answer is worth nothing.
+/// Ends the benchmark with an error if the answer is wrong.
 void check(benchmark::State& state, unsigned status, const std::string& body, std::string_view part) {
   if (status != 200 || body.find(part) == std::string::npos) state.SkipWithError("wrong answer");
 }
@@ -152,7 +152,7 @@ std::string names_body(const benchmark::State& state, const std::string& policy 
   return test::names_args(test::pod_json("web-1", policy),
                           candidates(static_cast<std::size_t>(state.range(0))));
 }
-/// Node objects of 12.6 kB.
+/// A request with node objects of 12.6 kB each.
 std::string nodes_body(const benchmark::State& state) {
   std::vector<std::string> nodes;
   for (const auto& n : candidates(static_cast<std::size_t>(state.range(0))))
@@ -169,16 +169,16 @@ void BM_extender_filter_names(benchmark::State& state) {
 void BM_extender_prioritize_names(benchmark::State& state) {
   run(state, names_body(state), call::prioritize, some_scored);
 }
-/// What this thread has had of a CPU: other programs on a busy machine do not count.
+/// CPU time of this thread. Other programs on a busy machine do not count.
 double thread_us() {
   timespec t{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
   return 1e6 * static_cast<double>(t.tv_sec) + 1e-3 * static_cast<double>(t.tv_nsec);
 }
 
-/// A call by watts and one by a metric in turn, so that whatever slows the machine slows both, and in memory
-/// that was used before: while the ring of decisions fills for the first time, each record's pages are new,
-/// and the record of a call by watts is larger. The goal: by watts at most 10 % more.
+/// Makes a call by watts and a call by a metric in turn, so that whatever slows the machine slows both. The
+/// memory was used before: while the ring of decisions fills for the first time, each record touches new
+/// pages, and the record of a call by watts is larger. The goal: a call by watts takes at most 10 % more.
 void in_turn(benchmark::State& state, const std::string& policy) {
   test::fleet& f = fleet();
   const std::string bodies[] = {names_body(state, "power"), names_body(state, policy)};

@@ -1,5 +1,6 @@
-// What our HTTP server costs by itself: a filter call's bytes (170 kB in, 230 kB out, as 5,000 names make)
-// over keep-alive TLS, without parsing or deciding; and what one caller notices of another's 63 MB body.
+// What our HTTP server costs by itself: the bytes of a filter call (170 kB in, 230 kB out, as with 5,000
+// names) over keep-alive TLS, without parsing or deciding. And how much a body of 63 MB from one caller
+// delays another caller.
 #include "tests/support/net/https_client.hpp"
 #include "tests/support/net/pki.hpp"
 #include "tests/support/net/served.hpp"
@@ -71,7 +72,7 @@ struct setup {
     o.pem = client_files;
     return https_client(o);
   }
-  /// Of the server's thread, in seconds.
+  /// CPU time of the server's thread, in seconds.
   double cpu() const {
     timespec t{};
     server->on_loop([&] { clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t); });

@@ -1,5 +1,5 @@
-// BM_ops_*: what the answers that a dashboard asks for cost the faces loop at 5,000 nodes, without HTTP and
-// TLS. `slice_us` is the longest slice: so long a scheduler's call may have to wait.
+// BM_ops_*: what a dashboard's requests cost the faces loop at 5,000 nodes, without HTTP and TLS. `slice_us`
+// is the longest slice: a scheduler's call may have to wait for so long.
 //   build/tests/bench/binnacle-bench --benchmark_filter=BM_ops
 #include "aggregator/kube/objects/node_objects.hpp"
 #include "aggregator/ops/lists.hpp"
@@ -39,8 +39,8 @@ struct fleet : ops::house {
     for (const auto& [name, node] : nodes.nodes()) labels.emplace(name, labels_for(node->id));
   }
 
-  /// Thirty labels, as a cloud's nodes have them: each node its own name, forty racks, three zones, the rest
-  /// alike.
+  /// Thirty labels, as nodes of a cloud have them: each node has its own name, there are forty racks and
+  /// three zones, and the other labels are the same everywhere.
   static kube::packed_labels labels_for(store::node_id id) {
     const std::uint32_t i = store::index(id);
     boost::json::object all{{"kubernetes.io/hostname", fmt::format("worker-{}", i)},
@@ -65,8 +65,8 @@ fleet& world() {
   return f;
 }
 
-/// Runs the slices of what `make` makes to the end. Of the longest in each run the shortest is kept: the
-/// others were interrupted.
+/// Runs the work that `make` returns slice by slice to the end. Each run has a longest slice; the shortest of
+/// these is kept, since the others were interrupted.
 template <class Make>
 void run(benchmark::State& state, Make&& make) {
   using clock = std::chrono::steady_clock;
@@ -110,12 +110,12 @@ void BM_ops_nodelabels_keys(benchmark::State& state) {
 void BM_ops_nodelabels_rack(benchmark::State& state) {
   run(state, [] { return ops::label_values(world().nodes, world().reader(), "example.com/rack"); });
 }
-/// What /metrics says of one policy: in one piece, as /metrics is.
+/// The part of /metrics about one policy. It is made in one piece, as /metrics is.
 void BM_ops_policy_nodes(benchmark::State& state) {
   policy::strategy_status said{.policy = {"default", "power"}};
   said.violating = fleet_size / 3;
   world();
-  said.missing = static_cast<std::uint32_t>(state.range(0));  // one that no node is: the walk goes to the end
+  said.missing = static_cast<std::uint32_t>(state.range(0));  // 1: no node has it, so all are looked at
   for (auto _ : state)
     benchmark::DoNotOptimize(ops::own_metrics_text(ops::policy_nodes(world().nodes, {&said, 1}, most_names)));
 }

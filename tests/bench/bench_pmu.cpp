@@ -1,5 +1,5 @@
-// What one read of the source pmu costs on this machine, by preset. Where the kernel lets nobody count, the
-// benchmark says so instead of giving a figure.
+// What one read of the source pmu costs on this machine, for each preset. Where the kernel permits no
+// counting, the benchmark says so instead of giving a figure.
 #include "agent/sources/pmu/pmu.hpp"
 
 #include <benchmark/benchmark.h>
@@ -15,7 +15,7 @@ using namespace binnacle;
 using namespace binnacle::agent;
 
 void read_all(benchmark::State& state, event_preset preset, bool per_cpu) {
-  // Time moves by a second a read, so that rates are made as in service.
+  // The time moves on by a second for each read, so that rates are computed as in real use.
   instant now{};
   clocks time{[&now] { return now += std::chrono::seconds(1); }, [] { return duration::zero(); }};
   pmu_source source({.wishes = {preset, {}}, .per_cpu = per_cpu}, std::move(time));

@@ -1,5 +1,5 @@
-// What a round of remote write and of OTLP costs its thread: 200,000 readings of 5,000 nodes, found, encoded
-// and compressed; and a round in which nothing is new.
+// What a round of remote write and of OTLP costs the sender's thread: 200,000 readings of 5,000 nodes are
+// found, encoded and compressed. And the cost of a round in which nothing is new.
 #include "aggregator/sender/otlp_request.hpp"
 #include "aggregator/sender/write_request.hpp"
 #include "tests/aggregator/store/nodes.hpp"
@@ -43,7 +43,7 @@ void BM_round(benchmark::State& state) {
   cursor unsaid({});
   unsaid.begin({});
   std::int64_t at = 1;
-  // The first round finds everything new, whatever is measured.
+  // The first round finds everything new, in each of the benchmarks.
   for (const auto& r : rows) r->set_read(0, store::at_s(1));
   unsaid.take(all, store::at_s(1), [](const point&) {});
   std::size_t bytes = 0, samples = 0;

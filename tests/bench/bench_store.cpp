@@ -1,5 +1,5 @@
-// The store under the batches of 5,000 nodes × 40 series: what the ingest loop pays per batch, and the memory
-// of it all.
+// The store with the batches of 5,000 nodes × 40 series: what a batch costs the ingest loop, and how much
+// memory all of it takes.
 #include "aggregator/store/warehouse.hpp"
 #include "tests/common/wire/noisy_node.hpp"
 
@@ -117,8 +117,8 @@ void BM_store_set_catalog(benchmark::State& state) {
 }
 BENCHMARK(BM_store_set_catalog);
 
-/// A node whose pods change: series of its own and 2,000 of pods. Each time one pod with its eleven series is
-/// replaced by another. range(0): 0: prepared beside the loop, 1: taken on it.
+/// A node with series of its own and 2,000 series of pods. Each time one pod with its eleven series is
+/// replaced by another. range(0): 0: the catalogue is prepared beside the loop; 1: it is taken on the loop.
 wire::catalog with_pods(int first_pod) {
   wire::catalog c = wire::test::noisy_node(1).announces();
   const auto group = static_cast<std::uint16_t>(c.groups.size());
@@ -154,8 +154,8 @@ void BM_store_pod_change(benchmark::State& state) {
 }
 BENCHMARK(BM_store_pod_change)->DenseRange(0, 1)->ArgName("on_the_loop");
 
-/// The same for a catalogue of 10,000 foreign series that an agent announces again and again, each time with
-/// other labels: the worst that it may do.
+/// The same for a catalogue of 10,000 foreign series, which an agent announces again and again with other
+/// labels. Nothing that an agent may do costs more.
 void BM_store_largest_catalogue(benchmark::State& state) {
   store::warehouse w;
   const store::node_id id = w.node("node").value();
@@ -187,7 +187,7 @@ void BM_store_largest_catalogue(benchmark::State& state) {
 }
 BENCHMARK(BM_store_largest_catalogue)->DenseRange(0, 1)->ArgName("on_the_loop");
 
-/// What a reader pays, as the extender does for 5,000 candidates.
+/// What a reader pays: the extender reads a column for 5,000 candidates.
 void BM_store_read_column(benchmark::State& state) {
   nodes n;
   const auto column = n.store.watch({"rapl_power_watts"}, instant(1h)).values;
@@ -200,8 +200,8 @@ void BM_store_read_column(benchmark::State& state) {
 }
 BENCHMARK(BM_store_read_column);
 
-/// Bytes of the heap for 5,000 nodes: alike (0) or each with a catalogue of its own (1); with one minute's
-/// windows on ten columns.
+/// Bytes on the heap for 5,000 nodes with one minute's windows on ten columns. range(0): 0: all nodes have
+/// the same catalogue; 1: each has its own.
 void BM_store_memory(benchmark::State& state) {
   for (auto _ : state) {
     const auto heap = [] {

@@ -1,5 +1,5 @@
-// BM_what_if_*: one answer of /api/v1/what-if without HTTP and TLS, and its longest slice: what it may delay
-// a call of kube-scheduler by.
+// BM_what_if_*: the cost of one answer of /api/v1/what-if, without HTTP and TLS, and its longest slice, which
+// is how long it may delay a call of kube-scheduler.
 //   build/tests/bench/binnacle-bench --benchmark_filter=BM_what_if --benchmark_min_time=1
 #include "aggregator/ops/what_if.hpp"
 #include "aggregator/policy/power_terms.hpp"
@@ -18,7 +18,7 @@ namespace {
 
 using namespace binnacle;
 
-/// Five kinds of servers of 64 cores, each node with a curve of its own, at any load below half.
+/// Five kinds of servers of 64 cores. Each node has its own curve and a random load below half.
 std::unique_ptr<test::fleet> fleet_of(int nodes) {
   auto out = std::make_unique<test::fleet>();
   test::fleet& f = *out;

@@ -39,7 +39,7 @@ http::router routes() {
   });
   r.add("GET", "/api/v1/policies",
         [](const http::request&, std::string_view) { return http::response::json(policies_sample); });
-  // One pod of what is asked for finds no room beyond the twentieth.
+  // At most 20 pods are placed: if more are asked for, one finds no room.
   r.add("GET", "/api/v1/what-if", [](const http::request& q, std::string_view) {
     if (q.parameter("policy") != nullptr && *q.parameter("policy") != "default/watts")
       return http::response::failure(404, "no policy of that name");
@@ -53,7 +53,7 @@ http::router routes() {
   return r;
 }
 
-/// An ops port with TLS, and who may ask it.
+/// An aggregator's ops port with TLS, and the authorities of its callers.
 struct replica {
   support::temp_folder dir;
   support::authority ca{dir, "clients"};
@@ -84,7 +84,7 @@ struct replica {
   }
 };
 
-/// A port on which nobody listens: one that was just given back.
+/// The URL of a port on which nobody listens: a server had it and has just closed it.
 std::string dead_url() {
   const std::uint16_t port = support::served(routes()).port();
   return "https://127.0.0.1:" + std::to_string(port);
@@ -251,7 +251,7 @@ TEST_SUITE("cli/commands") {
     CHECK(t.out.str().find('\x1b') == std::string::npos);
 
     output as_json;
-    terminal on{as_json.out, as_json.err, {}, true, true};  // at a terminal, too
+    terminal on{as_json.out, as_json.err, {}, true, true};  // standard output is a terminal here
     CHECK(top_command({{dead_url(), url()}, me}, {{"os_memory_available_bytes"}}, on) == exit_ok);
     CHECK(as_json.out.str() == nodes_sample);
     CHECK(as_json.err.str().empty());

@@ -7,7 +7,7 @@
 namespace binnacle::cli {
 namespace progress_test {
 
-/// What two steps of a command write to standard error.
+/// The text that two steps of a command write to standard error.
 std::string said(bool at_a_terminal, std::chrono::milliseconds patience) {
   std::ostringstream out, err;
   const terminal on{out, err, {}, false, false, at_a_terminal};
@@ -27,8 +27,8 @@ TEST_SUITE("cli/progress") {
 
   TEST_CASE("how long is left is said as soon as something is known of it") {
     using namespace std::chrono_literals;
-    CHECK(left_words(0, 14, 1h).empty());  // nothing is done yet
-    CHECK(left_words(3, 11, 1s).empty());  // nobody waits yet
+    CHECK(left_words(0, 14, 1h).empty());  // no step is done yet
+    CHECK(left_words(3, 11, 1s).empty());  // the steps took too short a time for an estimate
     CHECK(left_words(3, 11, 3s) == ", about 11 s left");
     CHECK(left_words(10, 1, 3500ms) == ", about 1 s left");
     CHECK(left_words(1, 14, 5s) == ", about 1 min 10 s left");

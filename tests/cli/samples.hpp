@@ -4,7 +4,7 @@
 
 #include <boost/json/parse.hpp>
 
-/// Answers of an aggregator, as the ops face gives them.
+/// Sample answers of an aggregator's ops port.
 namespace binnacle::cli {
 
 inline const char* const status_sample = R"({

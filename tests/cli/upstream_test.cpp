@@ -1,4 +1,4 @@
-// Which replica's answer a page gets.
+// Tests which replica's answer a page gets.
 #include "cli/upstream.hpp"
 
 #include "cli/json.hpp"
@@ -21,7 +21,7 @@ using namespace binnacle::cli;
 using namespace binnacle::cli::dashboard;
 using namespace std::chrono_literals;
 
-/// A replica's ops port that says the same to everything.
+/// A replica's ops port that gives the same answer to every request.
 struct replica {
   std::function<http::response()> say;
   std::atomic<int> asked{0};
@@ -49,7 +49,7 @@ constexpr const char* nobody = "http://127.0.0.1:1";
 void with(const std::vector<std::string>& urls, const std::function<async::task<void>(upstream&)>& body) {
   connection to;
   to.aggregators = urls;
-  // Its connections must end before the loop does.
+  // `replicas` is a local variable, so that its connections end before the loop does.
   const auto work = [&](async::loop&) -> async::task<void> {
     upstream replicas = upstream::open(to).value();
     auto asked = body(replicas);
@@ -71,7 +71,7 @@ TEST_SUITE("cli/upstream") {
         CHECK(text(t.said->json, "name") == "second");
         CHECK(t.url == second.url());
         CHECK(first.asked == 1);
-        // The one that had the answer is asked first from now on.
+        // The replica that had the answer is now asked first.
         t = co_await u.ask_one("/api/v1/nodes");
         CHECK(first.asked == 1);
         CHECK(second.asked == 2);
@@ -106,7 +106,8 @@ TEST_SUITE("cli/upstream") {
 
   TEST_CASE("replicas are asked side by side, and told in the order they were given") {
     replica third(named("third"));
-    // The first answers when the third was asked: one after the other that is never, within their patience.
+    // The first replica answers only after the third was asked. If the replicas were asked one after the
+    // other, it would not answer in time.
     replica first([&] {
       for (const auto end = std::chrono::steady_clock::now() + 60s;
            third.asked == 0 && std::chrono::steady_clock::now() < end;)

@@ -1,4 +1,4 @@
-// binnacle-kube-probe: lets the parts of aggregator/kube speak to an API server one by one, for the cluster
+// binnacle-kube-probe: runs the parts of aggregator/kube one by one against an API server, for the cluster
 // tests.
 #include "aggregator/kube/election/campaign.hpp"
 #include "aggregator/kube/events/send_events.hpp"

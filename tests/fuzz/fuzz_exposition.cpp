@@ -11,7 +11,7 @@
 
 namespace fuzz_exposition {
 
-/// Whatever is read is within its bounds, and what the writer makes of it is read back the same.
+/// Whatever the parser accepts is within its bounds. The writer writes it, and it is read back the same.
 namespace {
 
 namespace exposition = binnacle::exposition;

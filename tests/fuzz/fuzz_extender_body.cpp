@@ -1,6 +1,6 @@
-// Bodies of scheduler calls. The first byte says how the rest is cut into pieces. Whatever comes in:
+// Bodies of scheduler calls. The first byte says how the rest is cut into pieces. For any body:
 //   - the answer is 200 or 4xx and always JSON;
-//   - whether it is good, and a good answer whole, is the same however the body is cut;
+//   - the same body, cut otherwise, is also accepted or also refused, and if accepted has the same answer;
 //   - a body that is answered 200 starts with one JSON value, as Boost.JSON's own parser reads it, and the
 //     names in it are the names that were decided on.
 #include "aggregator/decision/explain.hpp"
@@ -66,7 +66,8 @@ const boost::json::value* member(const boost::json::object& in, std::string_view
   return nullptr;
 }
 
-/// Whether the names in `answer` are those of the request, each once, in their order, less those refused.
+/// Whether the names in `answer` are those of the request without the refused ones, each once, in the order
+/// of the request.
 bool names_agree(const boost::json::object& asked, const boost::json::object& answer,
                  const decision::record& r) {
   if (answer.at("NodeNames").is_null()) return true;
@@ -91,7 +92,7 @@ FUZZ_TARGET(const std::uint8_t* data, std::size_t size) {
   static const auto fleet = small_fleet();
   if (size == 0) return 0;
   const std::size_t piece = data[0] + 1u;
-  // An allocation of its own, so that a read past its end is seen.
+  // A separate allocation, so that the sanitizer sees a read past its end.
   const std::string body(reinterpret_cast<const char*>(data) + 1, size - 1);
 
   const auto whole = fleet->filter(body, body.size() + 1);
@@ -108,8 +109,8 @@ FUZZ_TARGET(const std::uint8_t* data, std::size_t size) {
     REQUIRE_THAT(answer->status == 200 || answer->status == 400 || answer->status == 413);
     REQUIRE_THAT(is_json(answer->body));
   }
-  // A body with two mistakes may be blamed for either, by where it is cut: that it is none is 400, that it is
-  // more than we hold is 413.
+  // A body with two mistakes may be refused for either, depending on where it is cut: 400 if it is not valid,
+  // 413 if it is too large.
   const auto same = [](const auto& one, const auto& other) {
     return one.status == 200 ? other.status == 200 && one.body == other.body : other.status != 200;
   };

@@ -30,7 +30,7 @@ bool same(const batch& a, const batch& b) {
          equal(a.reads, b.reads, [](const group_read& r) { return std::pair(r.group, r.read_at_ns); });
 }
 
-/// The one frame in `data`.
+/// Reads the only frame in `data`.
 frame_view only_frame(frame_reader& reader, const bytes& data) {
   reader.feed(data);
   const auto f = reader.next();
@@ -38,7 +38,7 @@ frame_view only_frame(frame_reader& reader, const bytes& data) {
   return **f;
 }
 
-/// What was decoded can be written again and then reads the same.
+/// Checks that what was decoded can be written again and is then read the same.
 class echo {
  public:
   void reset(const catalog& c) {
@@ -65,7 +65,7 @@ class echo {
         },
         m);
     if (done.has_error()) {
-      require(done.error().why == reason::oversized);  // shared texts may have become too many bytes
+      require(done.error().why == reason::oversized);  // texts that were shared may now take too many bytes
       return;
     }
     frame_reader reader;
@@ -80,7 +80,7 @@ class echo {
   omissions left_out_;
 };
 
-/// Gives what was left out of a catalogue something that a writer takes.
+/// Fills the places of a catalogue that were left out with values that a writer accepts.
 void fill_places(catalog& c) {
   if (c.groups.empty()) c.groups.push_back({"os", ""});
   for (series_info& s : c.series)
@@ -89,7 +89,8 @@ void fill_places(catalog& c) {
 
 }  // namespace
 
-/// A stream of frames, given in pieces whose size the first byte says: frame, codec and batches.
+/// A stream of frames, given in pieces: tests framing, codec and batches. The first byte says how large the
+/// pieces are.
 FUZZ_TARGET(const std::uint8_t* data, std::size_t size) {
   if (size < 1) return 0;
   const std::size_t piece = std::size_t{1} + data[0];

@@ -1,5 +1,5 @@
-// What a model server sends by gRPC, from any bytes: a connection has the same outcome however its bytes are
-// split, within all limits, and a message is watts or an error.
+// The bytes of a model server that speaks gRPC; any bytes may come. A connection has the same outcome however
+// its bytes are split and stays within all limits. A message is watts or an error.
 #include "aggregator/model_servers/message.hpp"
 #include "common/grpc/connection.hpp"
 #include "tests/fuzz/target.hpp"
@@ -31,7 +31,8 @@ struct outcome {
   bool operator==(const outcome&) const = default;
 };
 
-/// Of one call, as the client carries its bytes: nothing is read after the outcome.
+/// The outcome of one call. The bytes are carried as the client carries them: nothing is read after the
+/// outcome.
 outcome hear(std::string_view input, std::size_t step) {
   grpc::connection::settings its;
   its.authority = "h:1";
@@ -96,8 +97,8 @@ FUZZ_TARGET(const std::uint8_t* data, std::size_t size) {
   }
   const outcome whole = hear(input, input.size() + 1);
   const outcome split = hear(input, std::size_t{data[0]} % 17 + 1);
-  // The first bytes of a peer that speaks something else are told in words of their own; and what is wrong
-  // with a frame may show before it is whole.
+  // A failure may differ by how the bytes are split: the first bytes of a peer that does not speak HTTP/2
+  // give an error of their own, and a wrong frame may be noticed before it is complete.
   if (whole.done && !whole.failed) {
     require(whole == split);
     read(whole.message);

@@ -1,5 +1,5 @@
-// A request, its target and its route, from any bytes: the same outcome however the bytes are split, within
-// all limits.
+// A request, its target and its route; any bytes may come. The outcome is the same however the bytes are
+// split, and all limits hold.
 #include "common/http/request_parser.hpp"
 #include "common/http/router.hpp"
 #include "common/http/target.hpp"
@@ -53,7 +53,7 @@ outcome parse(std::string_view input, std::size_t step) {
     parser.limit_body(body_limit);
   out.end = parser.now();
   out.status = out.end == phase::refused ? parser.status() : 0;
-  // How far a refusal or an incomplete head came is nobody's business.
+  // How much was read of a refused request or of an incomplete head does not matter.
   if (out.end == phase::refused || out.end == phase::head) {
     out.used = 0;
     out.body.clear();
@@ -75,8 +75,8 @@ FUZZ_TARGET(const std::uint8_t* data, std::size_t size) {
   const std::string_view input(reinterpret_cast<const char*>(data) + 1, size - 1);
   const outcome whole = parse(input, input.size() + 1);
   const outcome split = parse(input, std::size_t{data[0]} % 17 + 1);
-  // A head that drips in is looked at only when it is complete, so what is wrong with an incomplete one may
-  // show late.
+  // The parser checks a head that comes in pieces only when it is complete. So a mistake in an incomplete
+  // head may be noticed later.
   const auto nothing_yet = [](const outcome& o) { return o.end == phase::refused || o.end == phase::head; };
   require(nothing_yet(whole) ? nothing_yet(split) : whole == split);
   require(whole.body.size() <= body_limit);

@@ -9,8 +9,8 @@
 
 namespace fuzz_ipmi_protocol {
 
-/// Lines of either side: what is taken makes a line that is taken again and says the same, and what is not is
-/// refused in a sentence.
+/// Lines of either side. A line that is accepted is written and read again, and means the same. A line that
+/// is not accepted is refused with a sentence.
 namespace {
 
 using namespace binnacle;

@@ -15,7 +15,7 @@
 namespace fuzz_pmu_text {
 
 /// The texts about PMUs and pods that come from sysfs, cgroups and the configuration: a format, terms of an
-/// event, a list of CPUs, a folder's name. Input: one text, taken as each of them.
+/// event, a list of CPUs, the name of a folder. Input: one text, parsed as each of these.
 namespace {
 
 using namespace binnacle;
@@ -25,7 +25,7 @@ void must(bool right) {
   if (!right) std::abort();
 }
 
-// The devices of a made machine, read once.
+// The devices of a simulated machine, read once.
 const std::vector<pmu_device>& devices() {
   static const support::temp_folder sys;
   static const auto all = [] {

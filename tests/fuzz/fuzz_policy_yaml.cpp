@@ -14,8 +14,8 @@
 
 namespace fuzz_policy_yaml {
 
-/// Any text as a policy file: it is read, linted and put in force without a crash, within its bounds, and
-/// what comes out is legal. Input: the file.
+/// Any text as a policy file. It is read, linted and put in force without a crash and within its bounds, and
+/// the resulting policies are valid. Input: the file.
 namespace {
 
 using namespace binnacle;
@@ -80,8 +80,8 @@ void check(const binnacle::policy::policy& p) {
 
 constexpr std::size_t small_fleet = 50, large_fleet = 100'000;
 
-/// What policies cost is computed for any text, is at least as much on a larger fleet, and what is taken
-/// keeps within the limits.
+/// The cost of policies can be computed for any text and is not lower on a larger fleet. The policies that
+/// are accepted keep within the limits.
 void check_costs(const std::vector<binnacle::policy::policy>& wanted) {
   const metrics::alias_table names;
   const cost_limits limits;

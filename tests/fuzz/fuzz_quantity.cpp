@@ -14,9 +14,9 @@
 
 namespace fuzz_quantity {
 
-/// Differential: the parser, its printing and the comparisons against the same rules written with exact
-/// rationals of any size and without a thought for speed. Input: up to two texts separated by a line feed.
-/// Source of the rules: Kubernetes apimachinery resource.Quantity as observed, with the stricter points of
+/// Differential test: the parser, its printing and the comparisons against the same rules written with exact
+/// rationals of any size, without regard to speed. Input: up to two texts separated by a line feed. Source of
+/// the rules: resource.Quantity of Kubernetes apimachinery as observed, with the stricter points of
 /// common/text/quantity.hpp.
 namespace {
 
@@ -28,7 +28,7 @@ cpp_int power(int base, int n) {
   return p;
 }
 
-/// 10^-9 units, or nothing when the text is to be refused.
+/// The value in units of 10^-9, or nothing if the text must be refused.
 std::optional<cpp_int> oracle(std::string_view text) {
   std::size_t at = 0;
   const auto more = [&] { return at < text.size(); };
@@ -48,7 +48,7 @@ std::optional<cpp_int> oracle(std::string_view text) {
   if (whole.empty() && fraction.empty()) return std::nullopt;
   const std::string suffix(text.substr(at));
 
-  // The value is above / below.
+  // The value is the fraction above / below.
   cpp_int above = 0;
   for (char c : whole + fraction) above = above * 10 + (c - '0');
   cpp_int below = power(10, static_cast<int>(fraction.size()));
@@ -118,7 +118,7 @@ FUZZ_TARGET(const std::uint8_t* data, std::size_t size) {
   const auto b = line < input.size() ? check(input.substr(line + 1)) : std::nullopt;
   if (a && b && (*a < *b) != (cpp_int(a->nano) < cpp_int(b->nano))) fail("ordered otherwise", input);
 
-  // Any mantissa and exponent against the first quantity.
+  // Compares any mantissa and exponent with the first quantity.
   if (!a || size < 9) return 0;
   binnacle::decimal d;
   std::memcpy(&d.mantissa, data + size - 8, sizeof d.mantissa);

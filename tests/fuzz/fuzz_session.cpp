@@ -17,7 +17,7 @@ void require(bool holds) {
   if (!holds) std::abort();
 }
 
-/// Steps out of the input: one byte says what, the next bytes how much.
+/// Reads steps from the input: one byte says which step, the next bytes how large it is.
 class script {
  public:
   script(const std::uint8_t* data, std::size_t size) : left_(data, size) {}
@@ -125,8 +125,8 @@ void drive_agent(script steps) {
 
 }  // namespace
 
-/// A conversation with either session machine: the first byte says which, then steps of time, answers and
-/// received bytes.
+/// A conversation with one of the two session machines. The first byte says which one; then come steps of
+/// time, answers and received bytes.
 FUZZ_TARGET(const std::uint8_t* data, std::size_t size) {
   if (size < 1) return 0;
   const script steps(data + 1, size - 1);

@@ -1,5 +1,5 @@
-// A state file is read at a start and may say anything: as bytes, and as words of a snapshot whose outline is
-// right.
+// A state file is read at a start and may have any content. Input: bytes of a file, or words that replace
+// words of a valid snapshot.
 #include "aggregator/core/core.hpp"
 #include "aggregator/policy/text/policy_set.hpp"
 #include "tests/fuzz/target.hpp"
@@ -75,8 +75,8 @@ struct replica {
   core whole{{.limits = {.nodes = 10}}, names, [](const change&) {}};
 };
 
-/// Whatever was recalled, the core goes on, and what it then knows can be kept and read again, each policy
-/// as it is.
+/// Whatever the core recalled, it goes on. What it then knows can be saved and read again, each policy
+/// unchanged.
 void go_on_from(snapshot s, duration shift) {
   replica r;
   r.whole.recall(std::move(s), shift, r.now);
@@ -104,7 +104,7 @@ FUZZ_TARGET(const std::uint8_t* data, std::size_t size) {
     go_on_from(std::move(*read), shift);
     return 0;
   }
-  // A snapshot that a core took, with words written over: (place, word) pairs.
+  // A snapshot of a core with some words replaced: the input is pairs of place and word.
   static const snapshot right = [] {
     replica r;
     r.begin();

@@ -17,9 +17,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/// A server's engine against whatever a peer sends. The first byte of the input chooses: even: the rest is
-/// what comes instead of a handshake, in pieces. Odd: after a handshake each byte is something that a client
-/// does: it writes, changes its keys, damages a record, sends bytes of no record, or leaves.
+/// A server's TLS engine against any peer. The first byte of the input chooses. If it is even, the rest comes
+/// instead of a handshake, in pieces. If it is odd, a handshake comes first, and then each byte is an action
+/// of the client: it writes, updates its keys, damages a record, sends bytes that are no record, or closes.
 namespace fuzz_tls_records {
 
 namespace {
@@ -33,7 +33,7 @@ void hold(bool right, const char* what) {
   std::abort();
 }
 
-/// Made once: what is tried is not the certificates.
+/// Made once, since the fuzzing does not concern the certificates.
 struct identities {
   support::temp_folder dir;
   support::authority ca{dir, "ca"};
@@ -64,7 +64,7 @@ struct pair {
     }
   }
 
-  /// False: the socket is full, or closed.
+  /// Returns false if the socket is full or closed.
   static bool send(int fd, std::string_view bytes) {
     while (!bytes.empty()) {
       const auto n = ::send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL);
@@ -78,11 +78,11 @@ struct pair {
     fds[1] = -1;
   }
 
-  /// What holds after each call of the server's engine.
+  /// Checks what must hold after each call of the server's engine.
   step after(step made, std::uint64_t received_before) {
     hold(server->received() - received_before <= tls::engine::turn_size + 16'384 + 5,
          "one call took more than a turn");
-    // An answer to a message or an alert may come on top of what was refused.
+    // The outbox may exceed its bound by one answer to a message, or one alert.
     hold(server->outbox().size() <= tls::engine::most_outbox + 1'024, "the outbox is beyond its bound");
     if (made == step::failed) {
       hold(!server->why().message.empty(), "it failed without a sentence");
@@ -154,12 +154,12 @@ class after_a_handshake {
       case 2: SSL_key_update(client_.native(), SSL_KEY_UPDATE_NOT_REQUESTED); break;
       case 3:
       case 4: SSL_key_update(client_.native(), SSL_KEY_UPDATE_REQUESTED); break;
-      case 5:  // a record that is not what was encrypted
+      case 5:  // a record that was changed after encryption
         if (client_.write("damaged") != step::done) return false;
         if (!client_.outbox().empty()) client_.outbox().back() ^= 1;
         damaged_ = true;
         break;
-      case 6:  // a header of that type and length, and nothing behind it
+      case 6:  // a header with this type and length, and no body
         client_.outbox() +=
             std::string{static_cast<char>(20 + (deed >> 3) % 5), 3, 3, 0, static_cast<char>(deed)};
         damaged_ = true;
@@ -175,7 +175,7 @@ class after_a_handshake {
     return all;
   }
 
-  /// All that is there. False when the connection is over.
+  /// Reads everything that has come. Returns false when the connection is over.
   bool read() {
     std::array<char, 2'000> room;
     for (int calls = 0;; ++calls) {

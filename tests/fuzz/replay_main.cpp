@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-// BINNACLE_FUZZ_TARGETS(each) is the list of the targets in meson.build: each(name) for every file
+// BINNACLE_FUZZ_TARGETS(each), from meson.build, lists the targets: each(name) for every file
 // fuzz_<name>.cpp.
 #define DECLARE(name)                                       \
   namespace fuzz_##name {                                   \
@@ -22,7 +22,7 @@ namespace {
 
 using target = int (*)(const std::uint8_t*, std::size_t);
 
-/// Null: there is no such target.
+/// Returns null if there is no such target.
 target find_target(std::string_view wanted) {
 #define FIND(name) \
   if (wanted == #name) return fuzz_##name::target;
@@ -39,9 +39,9 @@ void run(target fuzz, const std::string& input) {
 
 }  // namespace
 
-/// Arguments: a target's name, and folders. Gives the target the empty input, every file of the folders, and
-/// each of them cut in half: what a fuzzer found once stays found in builds without one. A target that is
-/// unknown and a folder that is missing or empty are failures: then nothing is tested.
+/// Arguments: a target's name, and folders. Runs the target with the empty input, with every file of the
+/// folders, and with each file cut in half. So builds without a fuzzer still test what a fuzzer once found.
+/// It fails if the target is unknown or a folder is missing or empty: nothing would be tested.
 int main(int argc, char** argv) {
   const target fuzz = find_target(argc > 1 ? argv[1] : "");
   if (fuzz == nullptr) {

@@ -1,4 +1,5 @@
-// An attacker on a node: a *.prom file whose metrics' names all have one std::hash, four series each.
+// An attacker on a node: writes a *.prom file in which the names of all metrics have the same std::hash, with
+// four series for each.
 //   chosen-names COUNT > FILE
 #include "tests/support/colliding_names.hpp"
 

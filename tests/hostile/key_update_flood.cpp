@@ -1,6 +1,6 @@
-// An attacker without credentials: TLS 1.3 connections on which key updates come as fast as they can be made,
-// each asking for one in return and with no data in between. Tries again when it is cut off. The answers are
-// never read. Goes on until it is killed.
+// An attacker without credentials. On its TLS 1.3 connections it sends key updates as fast as it can; each
+// asks for one in return, and no data comes in between. It never reads the answers, connects again when it is
+// cut off, and goes on until it is killed.
 //   key-update-flood PORT CONNECTIONS
 #include <openssl/err.h>
 #include <openssl/ssl.h>
@@ -50,7 +50,7 @@ bool cut_off(int fd) {
       const std::unique_ptr<SSL, decltype(&SSL_free)> ssl(SSL_new(context), &SSL_free);
       SSL_set_fd(ssl.get(), fd);
       bool goes_on = SSL_connect(ssl.get()) == 1;
-      // SSL_do_handshake sends the update at once; a request or any other data never comes.
+      // SSL_do_handshake sends the update at once. No request and no other data follows.
       while (goes_on && !cut_off(fd))
         goes_on =
             SSL_key_update(ssl.get(), SSL_KEY_UPDATE_REQUESTED) == 1 && SSL_do_handshake(ssl.get()) == 1;

@@ -61,7 +61,8 @@ class Churn(loop.Loop):
         """All that a scheduler, a descheduler or a person reads of policies at this replica, but for values."""
         ports = self.ports[name]
         policies = json.loads(self.trial.ask("ops", "/api/v1/policies", ports)[1])
-        out = {"policies": policies["policies"], "problems": policies["problems"],
+        # What a policy takes is a figure of the moment at which policies were chosen last: it counts the nodes that were known then.
+        out = {"policies": [{key: value for key, value in p.items() if key != "takes"} for p in policies["policies"]], "problems": policies["problems"],
                "conditions": sorted((c["policy"], c.get("strategy", ""), c["type"], c["message"]) for c in policies["conditions"]),
                "labels": json.loads(self.trial.ask("ops", "/api/v1/labels", ports)[1])["nodes"]}
         with self.trial.scheduler(ports) as scheduler:
@@ -110,7 +111,7 @@ class Churn(loop.Loop):
         elif kind == "mistyped":
             text = text_of(name, 1000 + step, operator=f"GreaterTham{step}")
         elif kind == "torn":
-            text = f"{{ torn {step}\n" + text_of(name, 1000 + step)
+            text = "\n" * step + "{ torn\n" + text_of(name, 1000 + step)  # what is said of it names another line at each step
         else:
             text = text_of(name, 1000 + step, keys=300 + step)
         self.trial.write_policy(text, f"{name}.yaml")

@@ -22,11 +22,11 @@ using namespace std::chrono_literals;
 
 constexpr instant start = instant(1h);
 
-/// One of each kind of character that the pattern of our CRD's `metricname` has; TAS's has them without ':'
-/// and '.'.
+/// One character of each kind that the pattern of our CRD's `metricname` permits. The pattern of TAS permits
+/// neither ':' nor '.'.
 constexpr std::string_view alphabet = "aZ09_-:.";
 
-/// Every name of one to three characters of the alphabet, and those that were met outside.
+/// Every name of one to three characters of the alphabet, and names that were seen elsewhere.
 std::vector<std::string> names_that_a_crd_admits() {
   std::vector<std::string> names{"cpu-x", "node-load",    "a.b", "-x",      "9lives",
                                  "5min",  "node:cpu:sum", "..",  "__name__"};
@@ -63,7 +63,7 @@ struct connection {
     REQUIRE(agent.next(start) == wire::agent_session::event::welcomed);
     REQUIRE(agent.next(start) == wire::agent_session::event::nothing);
   }
-  /// What the aggregator has put out goes to the agent.
+  /// Passes the aggregator's output to the agent.
   void pass_on() {
     wire::bytes sent;
     aggregator.take_output(sent);
@@ -71,7 +71,8 @@ struct connection {
   }
 };
 
-/// What the agent reads often because of a policy with a rule on `name` and one on rapl_power_watts.
+/// The families that the agent reads often because of a policy with one rule on `name` and one on
+/// rapl_power_watts.
 std::vector<std::string> read_because_of(const std::string& name) {
   const auto text = policy::parse_policies("names.yaml", fmt::format(R"(
 apiVersion: telemetry.intel.com/v1alpha1
@@ -113,7 +114,7 @@ TEST_SUITE("integration/policy_names") {
       CAPTURE(name);
       const auto families = read_because_of(name);
       CHECK(std::ranges::count(families, "rapl_power_watts") == 1);
-      // What a node can have is wished for, and nothing else is.
+      // The aggregator wishes for names that a node can have, and for no others.
       CHECK(std::ranges::count(families, name) == (wire::valid_metric_name(name) ? 1 : 0));
     }
   }

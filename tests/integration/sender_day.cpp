@@ -1,8 +1,9 @@
-// A day of readings as the aggregator would send them, in a moment: the time is an argument of its core.
+// Writes a day of readings as the aggregator would send them, within a moment: the core gets the time as an
+// argument.
 //   sender-day PROTOCOL END FOLDER
-// PROTOCOL is remote-write-2, remote-write-1 or otlp; END is the day's end in Unix seconds. FOLDER gets
-// `headers` (NAME: VALUE), `bodies` (each behind its length: four bytes, the lowest first) and `values`
-// (FAMILY NODE MILLISECONDS DIGITS).
+// PROTOCOL is remote-write-2, remote-write-1 or otlp. END is the end of the day in Unix seconds. The program
+// writes into FOLDER: `headers` (NAME: VALUE), `bodies` (each preceded by its length: four bytes, the lowest
+// first) and `values` (FAMILY NODE MILLISECONDS DIGITS).
 #include "aggregator/sender/dialect.hpp"
 #include "aggregator/store/row.hpp"
 #include "aggregator/store/shape.hpp"
@@ -28,7 +29,7 @@ constexpr std::int64_t day_s = 86'400, period_s = 60;
 struct kind_of_series {
   const char* family;
   std::int8_t exponent;
-  std::int64_t most;  // of the mantissa
+  std::int64_t most;  // the largest mantissa
 };
 // The values have few and many digits, are large and small, negative and zero.
 constexpr std::array<kind_of_series, 5> kinds{{{"day_watts", -1, 40'000},

@@ -10,7 +10,7 @@
 #include <memory>
 #include <string>
 
-// What a window that is not covered does to labels and verdicts, with the real store under the real engine.
+// The effect on labels and verdicts of a window that is not covered, with the real store and the real engine.
 namespace binnacle::window_coverage_test {
 
 using namespace std::chrono_literals;
@@ -56,7 +56,7 @@ class aggregator : sink, column_source {
   void carries(const std::string& name, const map_of_labels& labels) {
     judge_.set_node_labels(*stock_.find(name), labels, now_);
   }
-  /// Reads of `watts`, one a second from `from` to `to`, both with it.
+  /// The node reads `watts` once a second, from second `from` to second `to`, both included.
   void reads(const std::string& name, int from, int to, int watts) {
     for (int t = from; t <= to; ++t) {
       at(t);
@@ -64,7 +64,7 @@ class aggregator : sink, column_source {
       REQUIRE(stock_.apply(*stock_.find(name), b, duration::zero(), now_).has_value());
     }
   }
-  /// Judges a node at 400 W and one at 100 W for the first minute of the tests' policy.
+  /// Puts the tests' policy in force; for the first minute one node draws 400 W and another one 100 W.
   void watch_hot_and_cool() {
     apply(manifest(), 1);
     node("hot", 998);
@@ -86,7 +86,7 @@ class aggregator : sink, column_source {
     if (stock_.next_deadline() <= now_) stock_.expire(now_);
   }
 
-  /// "p=violating -hot": set, to be removed ("-"), left as it is ("~").
+  /// The label wishes as "p=violating -hot ~r": set p, remove hot, leave r as it is.
   std::string labels(const std::string& name) const {
     std::string out;
     for (const auto& [key, wish] : judge_.labels(*stock_.find(name))) {

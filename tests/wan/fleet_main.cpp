@@ -1,4 +1,4 @@
-// binnacle-fleet: many agents' sessions in one process, for tests of what a crowd does.
+// binnacle-fleet: the sessions of many agents in one process, to test what a crowd of agents does.
 #include "common/log/log.hpp"
 #include "tests/bench/scale/fleet.hpp"
 #include "tests/support/options.hpp"
@@ -15,7 +15,7 @@ namespace {
 
 using namespace binnacle;
 
-/// True when SIGTERM or SIGINT came within a tenth of a second.
+/// Waits for a tenth of a second. Returns true if SIGTERM or SIGINT came.
 bool asked_to_stop(const sigset_t& signals) {
   const timespec limit{0, 100'000'000};
   return ::sigtimedwait(&signals, nullptr, &limit) > 0;

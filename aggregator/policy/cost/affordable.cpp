@@ -9,13 +9,14 @@
 //   1. what is in force already, oldest object first, so that nothing that works is put out of force by an
 //      edit of somebody else's;
 //   2. then each change, oldest first: the version in force is taken off, the new one is tried, and if it
-//      does not fit, the old one stays. An edit that makes a policy cheaper so makes room for others, and
-//      what did not fit before it is tried again: the choice does not depend on when it was made last.
+//      does not fit, the old one stays. So an edit that makes a policy cheaper makes room for others, and
+//      changes that did not fit before are tried again. The result does not depend on when the last choice
+//      was made.
 //
 // Prices grow with the number of nodes. holds_up_to_ is the size of the fleet up to which the choice
-// stands, so that a node that joins costs one comparison and not a new choice. Columns that several
-// policies read are paid once in each sum (the sums count readers), which is why a policy that is cheap
-// beside others may be dear alone.
+// stands, so that a node that joins costs one comparison and not a new choice. A column that several policies
+// read is paid once in each sum (the sums count readers). So a policy may add little to the sum of others and
+// still be expensive alone.
 
 #include "aggregator/policy/cost/affordable.hpp"
 
@@ -84,18 +85,18 @@ void affordable::choose(const std::vector<policy>& wanted, std::size_t nodes,
     return std::tie(a->text.created, a->text.key) < std::tie(b->text.created, b->text.key);
   });
 
-  // First what is in force, then what would take its place or come beside it.
+  // First the versions in force, then the versions that would replace them or be added.
   const auto before = std::exchange(in_force_, {});
   for (const auto& w : by_age) {
     const auto at = before.find(w->text.key);
-    // An object that was deleted and made again does not go on with another one's rules.
+    // An object that was deleted and created again does not continue with the rules of the deleted one.
     if (at == before.end() || at->second->text.uid != w->text.uid) continue;
     // Names may have another meaning by now.
     const version last{at->second->text, price(at->second->text, names)};
     const auto kept = last.text == w->text ? w : std::make_shared<const version>(last);
     if (!try_add(*kept)) in_force_[w->text.key] = kept;
   }
-  // Again as long as a change gives room, so that who chooses once more from here chooses the same.
+  // Repeated as long as a change makes room. So choosing once more from the result would change nothing.
   for (bool more_room = true; std::exchange(more_room, false);) {
     refused_.clear();
     for (const auto& w : by_age) {
@@ -121,7 +122,7 @@ void affordable::choose(const std::vector<policy>& wanted, std::size_t nodes,
     holds_up_to_ = std::min(holds_up_to_, limits_.most_nodes(v->takes.total(), scope::policy));
 }
 
-/// None: it is added.
+/// Adds the version if it fits; otherwise says what it exceeds.
 std::optional<affordable::excess> affordable::try_add(const version& v) {
   const auto over = [this](const cost& c, scope whose) -> std::optional<excess> {
     const auto what = limits_.exceeded(c, whose, chosen_for_);

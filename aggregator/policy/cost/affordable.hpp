@@ -41,8 +41,8 @@ std::vector<std::string> cost_warnings(const cost_report& costs);
 /// older object goes before a younger one (policy::created, then by key). Pure.
 ///
 /// The texts alone do not say what is in force: that depends on what came first. So a replica that starts
-/// later, or again, takes what is in force from a snapshot (recall()), and chooses as one that was there all
-/// the time. Without a snapshot it goes by age.
+/// later, or again, takes what is in force from a snapshot (recall()), and then chooses as a replica that has
+/// run all the time. Without a snapshot it chooses by age.
 ///
 /// When the fleet outgrows the limits, the youngest policies go out of force: a process that is killed for
 /// its memory judges nothing at all.
@@ -55,7 +55,7 @@ class affordable {
   /// Chooses anew. `wanted` has each key once.
   void choose(const std::vector<policy>& wanted, std::size_t nodes, const metrics::alias_table& names);
   /// Whether a fleet of another size could change the choice: it has outgrown a limit, or shrunk so far that
-  /// what was too much may fit again (a tenth, so that nothing goes to and fro).
+  /// what was too much may fit again (by a tenth, so that policies do not go in and out of force).
   bool outdated(std::size_t nodes) const noexcept {
     return nodes > holds_up_to_ || (!refused_.empty() && nodes < chosen_for_ - chosen_for_ / 10);
   }

@@ -28,7 +28,7 @@ struct reading {
   std::uint64_t a_second = 1;
 };
 
-/// As store::column_set reads it.
+/// How the store reads the column: window, statistic and period, by the same rules as store::column_set.
 reading reading_of(const store::column_spec& spec, const metrics::alias_table& names) {
   const metrics::resolved meant = names.resolve(spec.metric);
   reading out;
@@ -108,7 +108,7 @@ priced price(const policy& p, const metrics::alias_table& names) {
     for (const rule& r : rules) read.insert(r.column());
     for (const store::column_spec& spec : read) {
       pay(spec);
-      // A value that comes has all rules of the strategy compared.
+      // Each value that comes makes the engine compare all rules of the strategy.
       if (kind.judged_by_engine())
         out.own.node_evaluations += reading_of(spec, names).a_second * rules.size();
     }

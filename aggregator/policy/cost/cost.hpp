@@ -11,7 +11,7 @@
 /// What a policy takes of the aggregator, computed from its text before it is in force. Pure.
 namespace binnacle::policy {
 
-/// Upper bounds. What grows with the fleet is for one node.
+/// Upper bounds. Numbers that grow with the fleet are given for one node.
 struct cost {
   std::uint64_t columns = 0;     ///< different pairs of a metric and a window with its statistic
   std::uint64_t label_keys = 0;  ///< that may be given to nodes
@@ -41,7 +41,7 @@ priced price(const policy& p, const metrics::alias_table& names);
 class bill {
  public:
   void add(const priced& p);
-  /// Of a policy that was added.
+  /// Takes a policy off again that was added.
   void remove(const priced& p);
   const cost& total() const noexcept { return total_; }
 

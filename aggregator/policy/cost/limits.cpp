@@ -8,7 +8,7 @@
 namespace binnacle::policy {
 namespace {
 
-/// What of it one node takes; none: it does not grow with the fleet.
+/// How much of the resource one node takes; none: it does not grow with the fleet.
 std::optional<std::uint64_t> per_node(const cost& c, resource r) noexcept {
   if (r == resource::memory) return c.node_bytes;
   if (r == resource::evaluations) return c.node_evaluations;

@@ -42,10 +42,11 @@ struct cost_limits {
   std::size_t most_nodes(const cost& c, scope whose) const noexcept;
 };
 
-/// Takes from the memory of policies what snapshots of the core need (--state, --state-from): a quarter, and
-/// no more than one of the largest for each that may exist. Returns how large one may be, in bytes. Two may
-/// exist, since for some minutes after a restart there is the one that the core goes on from, besides the one
-/// that is being written; `with_replicas` three, with the one that is on its way to another replica.
+/// Takes off the memory limit of policies what snapshots of the core need (--state, --state-from): a quarter,
+/// and at most the largest size of a snapshot for each one that may exist at once. Returns how large one
+/// snapshot may be, in bytes. Two may exist at once: for some minutes after a restart the one that the core
+/// started from, and the one that is being written. `with_replicas`: a third one may be on its way to another
+/// replica.
 std::size_t keep_for_snapshots(cost_limits& limits, bool with_replicas) noexcept;
 inline constexpr std::size_t largest_snapshot = std::size_t{128} << 20;
 

@@ -29,7 +29,7 @@ void label_budget::take(slot& p, instant now) {
 bool label_budget::ask(store::node_id node, instant now, std::uint32_t known_nodes) {
   slot& p = at(node);
   if (p.taken) return true;
-  if (p.ticket != 0) return false;  // in the queue; next() is its turn
+  if (p.ticket != 0) return false;  // it waits in the queue until next() serves it
   if (writes_labels_ && queue_.empty() && used_ < slots(known_nodes) && cooled_down(now)) {
     take(p, now);
     return true;

@@ -46,7 +46,7 @@ engine::~engine() {
 }
 
 void engine::update(store::column_id column, store::node_id node, const store::sample& s, instant now) {
-  // If the last value has expired, there was no value until this one: that comes first.
+  // If the last value has expired, the engine must see the absence before it sees this value.
   do_what_is_due(now);
   const auto found = by_column_.find(index(column));
   if (found != by_column_.end()) {
@@ -79,7 +79,7 @@ void engine::add_node(store::node_id node, instant now) {
   }
   for (auto& [id, e] : entries_) {
     seed(e, node, now);
-    e.run->serve_waiting(now, context_);  // a share of more nodes is more
+    e.run->serve_waiting(now, context_);  // a share of more nodes may give one more slot
     check_conditions(id, e);
   }
 }
@@ -212,9 +212,10 @@ void engine::grace(entry& e, instant now) {
   if (next) context_.due.push({*next, due::grace, e.run->serial(), {}});
 }
 
-/// onMissing: Reject. When to ask again, if it is not time yet. A node has no grace of its own: one whose
-/// link breaks every few seconds would get pods without data for ever. Only this process has one, after its
-/// start: as long as it may be the reason that nothing is known.
+/// Lets missing data reject nodes (onMissing: Reject), or returns when to call again if that is too early.
+/// Only this process has a grace, after its start, while it may itself be the reason that nothing is known. A
+/// node has no grace of its own: one whose link breaks every few seconds would get pods without data for
+/// ever.
 std::optional<instant> engine::begin_to_reject(entry& e, instant now) {
   const strategy& s = e.run->definition();
   if (description_of(s.kind).yields != yield::refusals || s.on_missing != missing::reject) return {};

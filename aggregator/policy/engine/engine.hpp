@@ -71,8 +71,8 @@ class engine {
   /// strategy with maxNodes or coolDown that has no other label to give gives the node no slot.
   void set_taken_keys(store::node_id node, taken_keys keys, instant now);
 
-  /// Most agents have connected since the start. From now on a node without data is one of which nothing is
-  /// known, and not one that had no time yet: onMissing: Reject rejects it.
+  /// Most agents have connected since the start. From now on a node without data no longer counts as one that
+  /// had no time yet: onMissing: Reject rejects it.
   void fleet_has_come(instant now);
 
   /// Whether this process writes the labels that it wishes for; at the start it does, as standalone. A
@@ -118,11 +118,11 @@ class engine {
   struct entry {
     std::unique_ptr<strategy_run> run;
     std::vector<watched_column*> columns;  // one per rule
-    std::vector<input*> inputs;            // likewise
+    std::vector<input*> inputs;            // one per rule
     bool enforced = true;                  // false: DryRun
     bool allowed = true;                   // label_refusal() finds nothing
     bool patient = true;                   // the grace is not over
-    // What the outside has been told.
+    // What the sink has been told.
     bool said_held = false;
     bool said_frozen = false;
     std::uint64_t said_missing = 0;  // rules, as bits

@@ -13,9 +13,9 @@
 // and not copied, because runs_ points at them.
 //
 // Keys of labels hold a policy's name and not its namespace, as in TAS. So one name belongs to one
-// namespace in a cluster, that of the oldest object (find_label_owners). Since this may change with any
-// edit of anybody's, permission is worked out anew for all, and whenever the keys or their owner change,
-// each known node is labelled again.
+// namespace in a cluster, that of the oldest object (find_label_owners). Any edit of any policy may change
+// the owner. So permission is worked out again for all policies, and if the keys or their owner change, the
+// wishes of every known node are looked at again.
 
 #include "aggregator/policy/engine/engine.hpp"
 

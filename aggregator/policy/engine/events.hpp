@@ -15,7 +15,7 @@ enum class event_kind : std::uint8_t {
   accepted,   ///< a policy is new or changed
   removed,    ///< a policy is gone
   violating,  ///< a node began to violate a strategy
-  cleared,    ///< and ended
+  cleared,    ///< a node no longer violates it
 };
 std::string_view to_string(event_kind k) noexcept;  ///< "Accepted"…
 

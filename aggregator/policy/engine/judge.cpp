@@ -5,7 +5,7 @@ namespace {
 
 constexpr std::uint16_t nobody = 0xffff;
 
-/// What the rules of one node come to. Indices are of the first such rule, `nobody` if there is none.
+/// A summary of one node's rules. Each index is that of the first rule of its kind, or `nobody`.
 struct tally {
   std::uint16_t known_on = nobody;
   std::uint16_t known_off = nobody;
@@ -67,10 +67,10 @@ judgement judge_frozen(logic op, std::span<const rule_state> rules, bool was_vio
     return {{violating ? state::violating : state::pass, violating,
              violating ? or_zero(t.known_on) : std::uint16_t{0}, t.unknown_count}};
   }
-  // The missing values would make the difference. Only what was violating before can still be.
+  // The missing values would decide. A node that violated before may still violate; no node begins to.
   const bool stays = was_violating && (all ? t.last_off == nobody : t.last_on != nobody);
   const bool blind = !t.touched || t.waiting;
-  // What never came is no loss: the node may not have the metric at all.
+  // A value that never came is not lost: the node may not have the metric at all.
   if (!t.lost && !stays) return {{state::pass, false, 0, t.unknown_count}, blind};
   return {{state::frozen, stays, stays ? or_zero(all ? t.unknown : t.last_on) : t.unknown, t.unknown_count},
           blind};

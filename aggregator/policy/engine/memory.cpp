@@ -75,7 +75,7 @@ void strategy_run::recall(store::node_id node, store::word_reader from, std::uin
   std::ranges::copy(states, rules(node).begin());
   std::ranges::copy(winning, winners(node).begin());
   // Where another process writes the labels, a slot is a label that is there.
-  // A snapshot is taken node by node, so two may have had one slot in it.
+  // A snapshot is taken node by node, so it may show one slot at two nodes.
   const bool room = budget_.used() < budget_.slots(known_nodes);
   if (has_slot && (budget_.writes_labels() ? room : cell.carries)) {
     budget_.adopt(node);

@@ -29,8 +29,8 @@
 //   the label of a BMC rule that was there before a restart.
 // - A replica that does not write labels gives no slots (a closed budget): there a slot is a label that is
 //   seen. So all replicas know the same slots, and the next writer goes on with the same nodes.
-// - Whatever changes wishes() for a node also puts the node into run_context::relabel. A change that does not
-//   leaves a wrong label until the node's next change.
+// - Code that changes wishes() for a node must also put the node into run_context::relabel. Otherwise a wrong
+//   label stays until the node's next change.
 //
 // Nodes, rule states and winners are three flat arrays indexed by the node's id. Judging a node allocates
 // nothing and costs the same whether the fleet has ten nodes or ten thousand.

@@ -23,12 +23,12 @@ struct engine_counters {
   std::uint64_t deadlines_met = 0;
 };
 
-/// What the runs leave for the engine to do, and what they need to know of it. Belongs to the engine.
+/// Work that the runs leave for the engine, and facts that they need from it. Belongs to the engine.
 struct run_context {
   deadlines due;
   std::vector<event> events;
   std::vector<store::node_id> relabel;
-  std::uint32_t known_nodes = 0;  // of which maxNodes may be a share
+  std::uint32_t known_nodes = 0;  // maxNodes may be a share of them
   engine_counters counters;
 
   bool told_nodes_only = false;                // engine_options
@@ -36,7 +36,7 @@ struct run_context {
   bool may_label(store::node_id node) const noexcept {
     return !told_nodes_only || (index(node) < told_.size() && told_[index(node)]);
   }
-  /// True if that is news.
+  /// Notes whether labels of the node have been told. True if that changed.
   bool tell(store::node_id node, bool is_told) {
     if (index(node) >= told_.size()) told_.resize(index(node) + 1);
     const bool before = told_[index(node)];
@@ -92,12 +92,12 @@ class strategy_run {
   /// same policy and kind. Labels stay, except those beyond a smaller maxNodes.
   void carry_over(const strategy_run& before, std::uint32_t known_nodes);
 
-  /// Appends what is known of the node to a snapshot; false, and nothing is written, where nothing is.
+  /// Appends what is known of the node to a snapshot. Returns false and writes nothing if nothing is known.
   bool save(store::node_id node, store::words& into) const;
   /// Takes over what save() of a run with the same content wrote, before the first observe(). Impossible
   /// words change nothing. Takes no more slots than there are.
   void recall(store::node_id node, store::word_reader from, std::uint32_t known_nodes);
-  /// The cool-down goes on.
+  /// The cool-down goes on from before a restart.
   void recall_cool_down(instant last_given) noexcept { budget_.given(last_given); }
 
   /// Missing data rejects from now on (onMissing: Reject); judge the nodes again.

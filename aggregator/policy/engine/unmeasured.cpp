@@ -12,7 +12,7 @@
 namespace binnacle::policy {
 namespace {
 
-// Each is compared with every family, on the loop that takes values.
+// Each missing name is compared with every family, on the loop that takes agents' values.
 constexpr std::size_t most_compared = 4;
 
 }  // namespace

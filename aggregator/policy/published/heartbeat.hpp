@@ -9,8 +9,8 @@
 
 namespace binnacle::policy {
 
-/// Says that verdicts are kept up. Whoever judges calls beat() about once a second; whoever reads verdicts
-/// sees when that has stopped, since cells that are no longer written look like cells that need no change.
+/// Shows that verdicts are kept up to date. The loop that judges calls beat() about once a second. Without
+/// that, readers of verdicts could not tell a cell that nobody writes any more from one that needs no change.
 /// Threads: one writer, any readers.
 class heartbeat {
  public:

@@ -17,15 +17,16 @@ struct label_wish {
     set,      ///< the node should carry key=value
     remove,   ///< the node should not carry it (if it is ours)
     keep,     ///< leave it as it is: no fresh sample since the start, or too little is known
-    blocked,  ///< it should, but somebody else's label has the key; to be left alone also when that goes
+    blocked,  ///< the node should carry it, but somebody else has set the key: leave the key alone, also when
+              ///< it becomes free
   };
   action what = action::keep;
   std::string value;  ///< for set
   friend bool operator==(const label_wish&, const label_wish&) = default;
 };
 
-/// By label key. What is not in here is not wished for; whether it belongs to a policy at all, label_claims
-/// says.
+/// By label key. A label that is not in here is not wished for; label_claims says whether it belongs to a
+/// policy.
 using label_wishes = std::map<std::string, label_wish>;
 /// Keys of labels that a node carries and that somebody else gave it.
 using taken_keys = std::set<std::string, std::less<>>;
@@ -34,7 +35,7 @@ using taken_keys = std::set<std::string, std::less<>>;
 /// to be removed, from whatever node.
 struct label_claims {
   std::set<std::string, std::less<>> keys;    ///< that policies in force may give
-  std::set<std::string, std::less<>> unread;  ///< names of policies that are wrong in part: all their labels
+  std::set<std::string, std::less<>> unread;  ///< policies that are wrong in part: they keep all their labels
   bool no_policies = false;                   ///< there is no policy at all, so no pod is woken any more
 
   bool covers(std::string_view label_key) const {

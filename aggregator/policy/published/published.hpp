@@ -81,10 +81,10 @@ struct published_strategy {
   strategy_kind kind = strategy_kind::dontschedule;
   logic op = logic::any_of;
   missing on_missing = missing::allow;
-  std::vector<published_rule> rules;               ///< those that count: of some strategies the first only
+  std::vector<published_rule> rules;  ///< the rules that count: for some strategies only the first
   std::shared_ptr<const verdict_column> verdicts;  ///< null unless the engine judges it
   std::optional<node_limit> max_nodes = {};        ///< deschedule, labeling
-  duration cool_down{};                            ///< likewise; zero: none
+  duration cool_down{};                            ///< deschedule, labeling; zero: none
   power_terms power = {};                          ///< minimizepower
 };
 

@@ -81,11 +81,11 @@ goodness weigh(std::span<const std::optional<decimal>> values, const preference&
   return out;
 }
 
-/// The ends of what counts as it is, however few nodes say something else.
+/// The range in which values count unchanged. A few odd values do not move it.
 struct believable_range {
   double worst = -std::numeric_limits<double>::infinity();
   double best = std::numeric_limits<double>::infinity();
-  double alarm = 0;  ///< how far beyond them a value is suspicious
+  double alarm = 0;  ///< how far beyond these ends a value is suspicious
 };
 
 /// Whether more than `few` of `some` lie near either end of the whole range. Then the percentiles are at most
@@ -102,8 +102,8 @@ bool crowded_at_both_ends(const std::vector<double>& some, const goodness& all, 
   return near_best > few && near_worst > few;
 }
 
-/// How many times the largest of a few values an honest one may lie beyond them: the more, the further these
-/// lie apart themselves.
+/// With few values: how far beyond them an honest value may lie, as a multiple of the largest one. The
+/// multiple grows with their own spread.
 double times_of_few(double low, double high) {
   const double smallest = low * high > 0 ? std::min(std::abs(low), std::abs(high)) : 0;
   const double largest = std::max(std::abs(low), std::abs(high));
@@ -128,11 +128,13 @@ believable_range believable(const goodness& good, double apart) {
   std::nth_element(some.begin(), low, some.end());
   if (low != high) std::nth_element(low + 1, high, some.end());
   const double largest = std::max(std::abs(*low), std::abs(*high));
-  // Where nearly all are equal, what is a little off is no lie: as noise it counts from 5 % on.
+  // If nearly all values are equal, one that is a little off is no lie: up to 5 % is noise, as it is for the
+  // scores.
   const double margin =
       many ? std::max(*high - *low, largest / cut) : std::max(largest * times_of_few(*low, *high), apart);
   if (margin == 0) return {};
-  // Of few candidates one may be all that differs, as the busy node among idle ones does.
+  // With few candidates, one that differs may just be the busy node among idle ones: only a value ten times
+  // as far out is suspicious.
   return {*low - margin, *high + margin, many ? 0 : 10 * margin};
 }
 

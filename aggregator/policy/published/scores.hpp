@@ -29,13 +29,13 @@ bool could_be_worse(comparison op, store::certainty sure) noexcept;
 
 /// Candidates whose values are not taken as they are, ascending; nearly always none.
 struct out_of_line {
-  /// The value cannot be, so it counts as none: taken as the nearest value that can be, a lie below zero
-  /// watts would still make its node the best.
+  /// The value is impossible, so it counts as no value. Brought to the nearest possible value, a lie below
+  /// zero watts would still make its node the best.
   std::vector<std::uint32_t> implausible;
   /// The value lies far from those of the others and counts as the end of their range.
   std::vector<std::uint32_t> beyond;
-  /// Of those beyond, the ones that no difference between honest machines explains; the others may just be
-  /// the one busy node among idle ones.
+  /// The part of `beyond` that no difference between honest machines explains. The rest may just be the one
+  /// busy node among idle ones.
   std::vector<std::uint32_t> suspicious;
 };
 
@@ -43,17 +43,17 @@ struct out_of_line {
 /// least 5 % of the largest magnitude, so that noise ties. The best always gets 10, also when all are equal;
 /// the worst gets 0 when the spread is real. A candidate without a value gets 0. `scores` has the size of
 /// `values`.
-/// One node's lie cannot take the differences out of all others' scores: a value beyond the range of the
-/// others, widened on either side, counts as the end of that range. No order changes by that, but among lies.
+/// One node's false value cannot make the scores of all others equal: a value beyond the range of the others,
+/// widened on either side, counts as the end of that range. This changes the order among lies alone.
 /// - From `least_for_percentiles` values on the range goes from the 5th to the 95th percentile of up to 512
-///   candidates, evenly taken, and is widened by its own length. So the others' differences shrink to a third
-///   at most, and honest scores, whose range is narrower, are what they are without this.
-/// - Of three values or more the highest and the lowest are left out of the range, so that of three it is the
-///   one in the middle. Few values say little about how far an honest one may lie from them, so the range is
-///   widened by four to eight times its largest magnitude (by more, the further these values lie apart
-///   themselves), or by how far apart honest nodes usually are, whichever is more. So where no value is more
-///   than five times another, scores are what they always were.
-/// - Of two values nobody can say which one is wrong.
+///   candidates, evenly taken, and is widened by its own length. So the differences between the others shrink
+///   to a third at most. Honest values have a narrower range, and their scores do not change.
+/// - With fewer values, but at least three, the range leaves out the highest and the lowest. With three it is
+///   the middle value alone. Few values say little about how far an honest one may lie from them, so the
+///   range is widened by four to eight times its largest magnitude (by more, the further these values lie
+///   apart themselves), or by how far apart honest nodes usually are, whichever is more. So if no value is
+///   more than five times another, scores do not change.
+/// - With two values nobody can say which one is wrong, so both count.
 out_of_line score_by_value(std::span<const std::optional<decimal>> values, const preference& better,
                            std::span<std::uint8_t> scores);
 inline constexpr std::size_t least_for_percentiles = 20;

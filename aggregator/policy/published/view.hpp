@@ -32,7 +32,7 @@ class view : public store::view {
   const predict::model_table& models() const noexcept { return models_; }
   predict::model_table& models() noexcept { return models_; }
 
-  /// What model servers say of them (aggregator/model_servers), by what they were told of the load.
+  /// The models of model servers (aggregator/model_servers) that get the load in this form.
   const predict::model_table& served(cpu_format f) const noexcept {
     return served_[static_cast<std::size_t>(f)];
   }

@@ -4,9 +4,9 @@
 
 namespace binnacle::policy {
 
-/// Nodes are ranked by the watts that the pod would cost there (predict/objective.hpp). Its manifest has
-/// no rules: what it reads of a node, its load, stands as one in power_rules(), so that the column is
-/// followed and shown like every other one.
+/// Nodes are ranked by the watts that the pod would cost there (predict/objective.hpp). Its manifest has no
+/// rules. power_rules() makes one of the node's load, so that the load's column is followed and shown like
+/// that of any rule.
 inline constexpr strategy_description minimizepower{
     .kind = strategy_kind::minimizepower,
     .name = "minimizepower",

@@ -37,7 +37,7 @@ bool is_name(std::string_view name, std::string_view more) {
   });
 }
 
-/// The name with its places for digits as digits.
+/// The name with digits in place of "<N>" and "<M>".
 std::string without_places(std::string name) {
   for (const std::string_view place : {"<N>", "<M>"}) {
     for (auto at = name.find(place); at != name.npos; at = name.find(place))

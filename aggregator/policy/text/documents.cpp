@@ -3,8 +3,8 @@
 namespace binnacle::policy {
 namespace {
 
-/// A line that begins with "---" or "..." and nothing else but white space or, for the former, the document's
-/// first words.
+/// Whether the line is this marker ("---" or "..."): nothing follows it but white space or, after "---", the
+/// document's first words.
 bool is_marker(std::string_view line, std::string_view marker) {
   return line.starts_with(marker) &&
          (line.size() == 3 || line[3] == ' ' || line[3] == '\t' || line[3] == '\r');

@@ -27,7 +27,7 @@ int read_names(const std::string& path, std::set<std::string>& out) {
   const std::unique_ptr<DIR, close_dir> dir(opendir(path.c_str()));
   if (!dir) return errno;
   for (;;) {
-    errno = 0;  // by which alone readdir(3) tells an error from the end
+    errno = 0;  // readdir(3) tells an error from the end only by errno
     const dirent* entry = readdir(dir.get());
     if (entry == nullptr) return errno;
     if (is_policy_file(entry->d_name)) out.insert(entry->d_name);

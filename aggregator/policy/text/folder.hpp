@@ -15,7 +15,8 @@ namespace binnacle::policy {
 /// nothing out of force.
 class folder {
  public:
-  /// More are left out and named: the new ones, the last by name first; what was read before stays.
+  /// Further files are left out and named. New files are left out first, beginning with the last name; files
+  /// that were read before stay.
   static constexpr std::size_t most_files = 1'000;
 
   explicit folder(std::string path) : path_(std::move(path)) {}
@@ -26,7 +27,7 @@ class folder {
   bool refresh(policy_set& set);
 
  private:
-  /// Takes names out until most_files are left; which.
+  /// Takes names out until most_files are left, and returns the names taken out.
   std::vector<std::string> leave_out(std::set<std::string>& names) const;
   bool read(const std::string& name, followed_file& file, policy_set& set) const;
 

@@ -12,12 +12,12 @@ namespace binnacle::policy {
 class followed_file {
  public:
   enum class news {
-    none,     ///< all is as it was at the last look
+    none,     ///< nothing has changed since the last look
     text,     ///< another text than before
     trouble,  ///< it cannot be read, for another reason than before: trouble() says why
   };
-  /// Looks at the file; `text` is what it holds now, whenever that is news. Blocks: a stat, and reads what
-  /// changed; never for a pipe or a device, which are trouble, as is a file of more than most_text_bytes.
+  /// Looks at the file. If its text is new, `text` gets it. Blocks for a stat, and for the reading of a
+  /// changed file. A pipe, a device and a file of more than most_text_bytes are trouble and are not read.
   news look(const std::string& path, std::string& text);
   /// Why it cannot be read, with the remedy; empty while it can.
   const std::string& trouble() const noexcept { return trouble_; }
@@ -26,7 +26,7 @@ class followed_file {
   news fail(std::string why);
 
   std::optional<file_stamp> when_read_;
-  bool settled_ = false;  // old enough when read that a later write has another time
+  bool settled_ = false;  // the file was so old when it was read that any later write has another time
   std::string text_;      // while not settled: what was read
   std::string trouble_;
 };

@@ -124,7 +124,7 @@ std::optional<policy> policy_of_manifest(std::string_view manifest) {
   return std::move(one.value);
 }
 
-// A field of the manifest takes some 40 bytes with its name. What quoting adds is in that.
+// A field of the manifest takes some 40 bytes with its name. This includes the quotes.
 std::size_t size_of(const kept_policy& k) noexcept {
   const policy& p = k.value;
   std::size_t out = sizeof k + 320 + k.source.size() + p.key.name_space.size() + p.key.name.size() +

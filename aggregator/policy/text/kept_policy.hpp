@@ -20,10 +20,10 @@ struct kept_policy {
 
 /// The policy as a TASPolicy in YAML, which parse_policies() reads as the same policy again.
 std::string manifest_of(const policy& p);
-/// The other way; none: the text is not one policy that is right as a whole.
+/// The policy of such a manifest; none: the text is not one policy that is right as a whole.
 std::optional<policy> policy_of_manifest(std::string_view manifest);
 
-/// A bound of the memory that it takes, and of its manifest.
+/// An upper bound of the memory that it takes, and of the length of its manifest.
 std::size_t size_of(const kept_policy& k) noexcept;
 
 }  // namespace binnacle::policy

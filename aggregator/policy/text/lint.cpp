@@ -34,7 +34,7 @@ std::string_view nearest_metric(const std::string& metric) {
   return nearest(metric, names);
 }
 
-/// Whether `a`, which looks in the direction of `b`, is true of values that `b` is not true of.
+/// Whether `a` is true of some values of which `b` is not. Both look in the same direction.
 bool begins_sooner(const rule& a, const rule& b) {
   const bool at_the_same_target = a.target == b.target && includes_target(a.op) && !includes_target(b.op);
   switch (towards(a.op)) {
@@ -112,7 +112,7 @@ class linter {
                     metrics::plausible_text(*metric.family), remedy));
   }
 
-  /// Two rules on one metric that exclude each other, or that one of is always true.
+  /// Hints about two rules on one metric that exclude each other, or of which one is always true.
   void check_together(const strategy& s) {
     const strategy_description& is = description_of(s.kind);
     // Rules that give labels of their own need not agree.

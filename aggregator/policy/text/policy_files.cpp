@@ -26,7 +26,7 @@ struct policy_files::shared {
       const bool policies_changed = files && (files->refresh(texts) || !was_read);
       was_read = true;
       const bool aliases_changed = aliases.refresh();
-      std::unique_lock lock(guard);  // whom we tell is there until the destructor has had the lock
+      std::unique_lock lock(guard);  // the receiver exists until the destructor has had the lock
       if (stopped) return;
       if (aliases_changed) tell.aliases(aliases);
       if (policies_changed) tell.policies(policies_read::of(texts));
@@ -34,10 +34,10 @@ struct policy_files::shared {
     }
   }
 
-  // The thread's, after start().
+  // After start() only the thread uses these.
   std::optional<folder> files;
   policy_set texts;
-  bool was_read = false;  // the folder, once
+  bool was_read = false;  // the folder has been read at least once
   alias_file aliases;
   const duration period;
   const news tell;

@@ -14,7 +14,7 @@
 
 namespace binnacle::policy {
 
-/// What users' texts say of policies, as far as it is right.
+/// The policies in users' texts, without the parts that are wrong.
 struct policies_read {
   std::vector<policy> in_force;
   std::map<policy_key, std::string> sources;  ///< policy_set::sources()
@@ -28,9 +28,9 @@ struct policies_read {
 /// network that hangs; the loop that agents are connected to reads no file for them.
 class policy_files {
  public:
-  /// Called on the thread, after start() and whenever something is news; must only post. What the first
-  /// look at the folder finds is news unless read_now() has found it. Not called any more
-  /// once the destructor has returned.
+  /// The thread calls these after start(), whenever something has changed; they must only post. What the
+  /// first look at the folder finds is news unless read_now() has found it already. No call comes after the
+  /// destructor has returned.
   struct news {
     std::function<void(policies_read)> policies;
     std::function<void(alias_file)> aliases;  ///< a copy, as it is now
@@ -43,11 +43,11 @@ class policy_files {
   policy_files(const policy_files&) = delete;
   policy_files& operator=(const policy_files&) = delete;
 
-  /// What an earlier process had read last: see policy_set::recall(). Before everything that follows.
+  /// What an earlier process had read last: see policy_set::recall(). Call it before the functions below.
   void recall(const std::vector<kept_policy>& all);
   /// Reads the folder once, on the caller's thread: before anything is served, and before start().
   policies_read read_now();
-  /// Follows from now on, and looks at once. Once.
+  /// Begins to follow, with a first look at once. To be called once.
   void start();
 
  private:

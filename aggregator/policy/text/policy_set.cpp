@@ -79,7 +79,7 @@ void policy_set::put(const std::string& file, std::string_view text) {
 
 void policy_set::put_object(const std::string& name, std::string_view json) {
   put(name, json);
-  // It came as one line, which says nothing to anybody.
+  // The object came as JSON in one line, so a line number would help nobody.
   for (accepted& a : files_[name].policies) a.line = 0;
   for (problem& p : files_[name].problems) p.line = 0;
 }

@@ -11,22 +11,21 @@
 
 namespace binnacle::policy {
 
-/// The policies in force, from any number of files or API objects. A file's new text replaces its old one as
-/// far as it is right: a strategy or policy that is wrong now stays as it was last good, and what cannot be
-/// read at all stays whole. Pure: the texts are given.
+/// The policies in force, from any number of files or API objects. The parts of a file's new text that are
+/// right replace the old ones. A strategy or policy that is wrong now stays as it was last good, and a file
+/// that cannot be read at all changes nothing. Pure: the texts are given.
 class policy_set {
  public:
   /// `file` has this text now. One that has become empty counts as unreadable.
   void put(const std::string& file, std::string_view text);
-  /// The same for one object of an API server, as JSON: `name` is how messages call it, and they name no
-  /// lines.
+  /// The same for one object of an API server, as JSON. Messages call it `name` and give no line numbers.
   void put_object(const std::string& name, std::string_view json);
   /// `file` is there and cannot be read: what it gave stays in force.
   void unreadable(const std::string& file, std::string reason);
   /// `file` is gone, and its policies with it.
   void remove(const std::string& file);
-  /// What an earlier process had read last of each source: it counts as if this process had read it, until
-  /// the source's text comes. Before the first text.
+  /// What an earlier process had read last of each source. It counts as if this process had read it, until
+  /// the source's text comes. Call it before the first text.
   void recall(const std::vector<kept_policy>& all);
   /// All sources have been read: those that were only recalled are gone.
   void forget_recalled();

@@ -11,7 +11,7 @@ enum class severity : std::uint8_t {
   error,    ///< refused: the strategy, policy or file named is not taken
   warning,  ///< taken, and probably not what was meant
   hint,     ///< taken; could be better
-  note,     ///< nothing to mend: what was skipped
+  note,     ///< nothing is wrong: says what was skipped
 };
 std::string_view to_string(severity s) noexcept;  ///< "error"…
 

@@ -87,7 +87,7 @@ class manifest_reader {
     for (std::size_t i = 0; i < items->size() && objects_ <= most_objects; ++i) object((*items)[i], false);
   }
 
-  /// What the API server wrote; a file that has it from there says nothing by it that could be wrong.
+  /// A field that the API server writes. A file may have it only as a copy, so no mistake in it is reported.
   static std::string of_metadata(yaml_map& fields, std::string_view name) {
     const auto metadata = fields.get("metadata");
     if (!metadata || !metadata->is_map()) return {};
@@ -186,7 +186,7 @@ class manifest_reader {
     } else {
       v.say(severity::warning, "spec is missing: the policy does nothing");
     }
-    // What is wrong inside a strategy is counted there.
+    // Errors inside a strategy refuse that strategy, not the policy.
     p.usable = found_.errors() - strategy_errors_ == errors;
     strategy_errors_ = 0;
     p.value.revision = content_revision(p.value);

@@ -55,12 +55,12 @@ class yaml_value {
 /// A mapping whose fields are asked for by name. finish() then reports what nobody asked for.
 class yaml_map {
  public:
-  /// Says so when `v` is no mapping, or has a field twice; is then empty or has the first one.
+  /// Reports when `v` is no mapping (the map is then empty) or has a field twice (the first one counts).
   explicit yaml_map(const yaml_value& v);
 
   /// The value of a field that is there and not null.
   std::optional<yaml_value> get(std::string_view name);
-  /// Names that belong here though nobody reads them.
+  /// A field that is allowed here although nobody reads it.
   void skip(std::string_view name);
   /// Every field, for maps whose keys are free.
   std::vector<std::pair<std::string, yaml_value>> all();

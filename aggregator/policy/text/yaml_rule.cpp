@@ -95,7 +95,7 @@ bool clears_at_once(const rule& r) {
 void clearing(yaml_map& fields, rule& r, bool op_known, bool target_known) {
   const auto below = fields.get("clearBelow");
   const auto above = fields.get("clearAbove");
-  if (!op_known) return;  // which of the two it should be cannot be said
+  if (!op_known) return;  // nobody can say which of the two it should be
   for (const auto& [given, key] : {std::pair(&below, "clearBelow"), std::pair(&above, "clearAbove")}) {
     if (!*given) continue;
     const yaml_value& v = **given;
@@ -106,8 +106,8 @@ void clearing(yaml_map& fields, rule& r, bool op_known, bool target_known) {
       v.refuse(fmt::format("{} does not go with {}: write {}", key, to_string(r.op), right));
     } else {
       r.clear = v.number();
-      // At the target of a strict operator it clears as without it; further on a true rule would clear at
-      // once.
+      // A threshold at the target of a strict operator changes nothing. A threshold beyond the target would
+      // clear a true rule at once.
       if (!target_known || !r.clear || !clears_at_once(r)) continue;
       const bool clears_below = towards(r.op) == direction::larger;
       v.refuse(fmt::format("{} is {} the target: a violation would clear at once; {} it", key,

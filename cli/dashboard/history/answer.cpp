@@ -72,7 +72,8 @@ std::optional<line> read_line(const json::value& v, const range& when) {
   std::int64_t before = when.from_s * 1000 - 1;
   for (const json::value& one : list(v, "values")) {
     const auto point = read_point(one);
-    // In order of time and within what was asked, or the chart would run back and forth.
+    // Points must be in order of time and within the range that was asked for. Otherwise the chart's line
+    // would run back and forth.
     if (!point || point->at_ms <= before || point->at_ms > when.to_s * 1000) return std::nullopt;
     before = point->at_ms;
     if (point->value) out.points.emplace_back(point->at_ms, *point->value);

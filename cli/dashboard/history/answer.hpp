@@ -13,14 +13,14 @@
 namespace binnacle::cli::dashboard::history {
 
 struct line {
-  std::string name;                                     ///< "lowest"; empty: the only one
+  std::string name;  ///< "lowest", "median", "highest"; empty: the only one
   std::vector<std::pair<std::int64_t, double>> points;  ///< Unix time in ms, value; in order of time
 };
 
-/// What a database's answer means. A time without a value, or with one that is no number, has no point; no
-/// line at all: nothing is known. `from`: the server's URL, for messages. Errors: what kept it from an
-/// answer, the sentence of its refusal, or protocol for what is no answer to `when` at all; one sentence with
-/// the remedy. Pure.
+/// Reads a database's answer. A time without a value, or with a value that is no number, gives no point. An
+/// answer without lines means that nothing is known. `from` is the server's URL, for messages. Errors: why
+/// there was no answer; the server's own sentence if it refused; protocol if this is no answer to a question
+/// about `when`. Each error is one sentence with the remedy. Pure.
 result<std::vector<line>> understood(std::string_view from, const result<http::answer>& got,
                                      const range& when);
 

@@ -15,7 +15,7 @@ using async::task;
 
 namespace {
 
-constexpr std::chrono::seconds servers_patience{8};  // a little less than ours: its own sentence says more
+constexpr std::chrono::seconds servers_patience{8};  // less than ours: so the server's own error arrives
 
 std::int64_t unix_s() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
@@ -75,7 +75,7 @@ struct database::impl {
 task<result<std::string>> database::impl::told(question q) {
   const auto query = promql(q, labels, names);
   if (query.has_error()) co_return query.error();
-  // The page stays open for weeks, certificates and tokens do not.
+  // The page may stay open for weeks, longer than certificates and tokens last.
   if (security) security->reload_if_changed();
   const range when = range_of(q.over, unix_s());
   http::call what;
@@ -118,7 +118,8 @@ result<std::unique_ptr<database>> database::open(async::loop& on, const settings
 database::database(std::shared_ptr<impl> i) : impl_(std::move(i)) {}
 database::~database() = default;
 
-// Keeps the database while it is asked. `asking` counts this question until it is answered, or cancelled.
+// `self` keeps the database alive during the question. `asking` counts the question until it is answered or
+// cancelled.
 task<void> database::impl::answer(std::shared_ptr<impl> self, question q,
                                   std::function<void(result<std::string>)> then) {
   struct place {

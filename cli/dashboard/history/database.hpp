@@ -13,23 +13,23 @@
 
 namespace binnacle::cli::dashboard::history {
 
-/// Where the user's own history lies, as the command line says it.
+/// The user's own time-series database, as the command line names it.
 struct settings {
   std::string url;                     ///< of a server with Prometheus' HTTP API; empty: none
-  http::proof who;                     ///< secrets stand in files
-  std::vector<std::string> where;      ///< KEY=VALUE: labels that our series have there
+  http::proof who;                     ///< secrets are given as files
+  std::vector<std::string> where;      ///< KEY=VALUE: labels that our series have in this database
   std::string names = "remote-write";  ///< as parse_naming() takes it
 };
 inline constexpr const char* example_url = "https://prometheus.example:9090";
 
-/// Whether they go together. Errors: invalid_input, one sentence with the remedy.
+/// Checks that the settings fit together. Errors: invalid_input, one sentence with the remedy.
 result<void> check(const settings& s);
 
-/// The user's time-series database, asked over connections that are kept. Threads: one loop, which must
-/// outlive it.
+/// Asks the user's time-series database over connections that are kept open. Threads: one loop, which must
+/// outlive this object.
 class database {
  public:
-  static constexpr std::size_t most_at_once = 4;  ///< questions of all pages; one more is refused
+  static constexpr std::size_t most_at_once = 4;  ///< questions of all pages; a further one is refused
   static constexpr std::chrono::seconds patience{10};
   static constexpr std::size_t most_bytes = 4u << 20;  ///< of one answer
 
@@ -39,10 +39,10 @@ class database {
   database(const database&) = delete;
   database& operator=(const database&) = delete;
 
-  /// `then` gets page_text(), or why there is none, within `patience`. Errors: overloaded; those of promql()
-  /// and understood(); what is wrong with the token's file.
+  /// Calls `then` within `patience`, with page_text() or with the reason why there is none. Errors:
+  /// overloaded; those of promql() and understood(); a token file that cannot be read.
   void ask(question q, std::function<void(result<std::string>)> then);
-  /// Ends what is asked. Before the loop goes.
+  /// Cancels all open questions. Call it before the loop ends.
   void stop();
 
  private:

@@ -19,7 +19,7 @@ using namespace std::chrono_literals;
 constexpr std::array<reach, 5> all_reaches{
     {{"15m", 15min, 5s}, {"1h", 1h, 15s}, {"6h", 6h, 90s}, {"24h", 24h, 6min}, {"7d", 168h, 42min}}};
 
-/// What a window's values become (docs/policies.md), and how PromQL says it.
+/// A statistic of windows (docs/policies.md), and the PromQL function that computes it.
 struct window_statistic {
   std::string_view name, begins;
 };
@@ -30,9 +30,9 @@ constexpr std::array<window_statistic, 6> statistics{{{"avg", "avg_over_time("},
                                                       {"stddev", "stddev_over_time("},
                                                       {"trend", "deriv("}}};
 constexpr duration longest_window = 24h;
-constexpr int points_of_window = 60;  // that the database looks at, for each that it tells
+constexpr int points_of_window = 60;  // how many points the database reads for each one that it returns
 
-constexpr std::size_t most_letters = 512;  // of a name or a label's value
+constexpr std::size_t most_letters = 512;  // of a name or of a label's value
 constexpr std::size_t most_labels = 32;
 
 bool is_label_name(std::string_view text) {
@@ -57,7 +57,7 @@ std::string literal(std::string_view text) {
   return out += '"';
 }
 
-/// What matches `text` and nothing else, in a regular expression of RE2.
+/// `text` escaped for RE2, so that the regular expression matches this text and nothing else.
 std::string exactly(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -67,8 +67,8 @@ std::string exactly(std::string_view text) {
   return out;
 }
 
-/// A metric of OpenTelemetry as Prometheus writes it: hw.power in watts is hw_power_watts.
-/// Source: opentelemetry.io/docs/specs/otel/compatibility/prometheus_and_openmetrics.
+/// An OpenTelemetry metric's name as Prometheus writes it: hw.power in watts becomes hw_power_watts. Source:
+/// opentelemetry.io/docs/specs/otel/compatibility/prometheus_and_openmetrics.
 std::string in_prometheus(std::string_view metric, const metrics::family& of) {
   std::string out(metric);
   std::ranges::replace(out, '.', '_');
@@ -93,7 +93,7 @@ class writer {
     return out;
   }
 
-  /// The series of a node that its number is made of, each once.
+  /// The series of a node that its one number is made of, each once.
   std::string series(const metrics::member& m) const {
     metrics::label_set own;
     if (!m.label.empty()) own.emplace_back(m.label, m.value);
@@ -102,7 +102,7 @@ class writer {
       for (const std::string_view label : f->labels) by += fmt::format(", {}", label);
     }
     std::string all = selector(m.family, own);
-    // Our label for the node, from what the database knows of it: "a", or "a@replica".
+    // Adds our label `node`, taken from the database's own label ("a" or "a@replica").
     if (by_ == naming::otlp)
       all = fmt::format(R"re(label_replace({}, "node", "$1", "instance", "([^@]*).*"))re", all);
     if (by_ == naming::otlp_dots)
@@ -113,7 +113,8 @@ class writer {
   std::string series(std::span<const metrics::member> members) const {
     if (members.size() == 1) return series(members.front());
     std::string out;
-    // Two families may have equal labels, and `or` would leave the second one out.
+    // Two families may have equal labels; then `or` would drop the series of the second one. So each gets a
+    // label of its own.
     for (std::size_t i = 0; i < members.size(); ++i)
       out += fmt::format(R"({}label_replace({}, "member", "{}", "", ""))", i == 0 ? "" : " or ",
                          series(members[i]), i);
@@ -206,7 +207,7 @@ class writer {
   const naming by_;
 };
 
-/// `what` over the question's window, or itself.
+/// `what` with the statistic over the question's window; without a window, `what` itself.
 std::string over_window(const question& q, const std::string& what) {
   const auto* const how = std::ranges::find(statistics, q.statistic, &window_statistic::name);
   if (how == statistics.end()) return what;
@@ -217,7 +218,7 @@ std::string over_window(const question& q, const std::string& what) {
 
 error wrong(std::string what) { return {errc::invalid_input, std::move(what)}; }
 
-/// `out` takes `value` if it is the first of its name and not too long.
+/// Puts `value` into `out`. It is an error if the name came before, or if the value is too long.
 result<void> take(std::string& out, const std::string& name, const std::string& value) {
   if (!out.empty()) return wrong(name + " is given twice");
   if (value.empty() || value.size() > most_letters)

@@ -15,7 +15,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Where this machine reaches the agent's port. An empty host means every address, so loopback will do.
+/// The address of the agent's port on this machine. An empty host means all addresses, so loopback is used.
 result<endpoint> scrape_address(const agent_settings& s) {
   const std::string scheme = s.listen_cert.empty() ? "http://" : "https://";
   const std::string host = s.listen.starts_with(':') ? "localhost" : "";
@@ -29,11 +29,12 @@ result<http::answer> get(const endpoint& at, const std::shared_ptr<SSL_CTX>& tls
   return ask({at.host, at.port, {}}, tls, std::move(what), p.patience);
 }
 
-/// An agent says every five seconds which links it has (its setting self-period), and just after its start it
-/// has none yet. So a link that is missing is waited for a little longer than that.
+/// An agent reports its links every five seconds (its setting self-period), and has none just after its
+/// start. So the doctor waits a little longer than that for a link.
 constexpr auto until_links_are_told = std::chrono::seconds(6);
 
-/// The agent's /metrics. Where no link is up, it is read again each second, for as long as a link may take.
+/// Reads the agent's /metrics. If no link is up, reads them again each second, for as long as a link may
+/// take.
 result<http::answer> metrics_once_linked(const endpoint& at, const std::shared_ptr<SSL_CTX>& tls,
                                          const place& p) {
   const auto wait = std::min<std::chrono::milliseconds>(p.patience + 1s, until_links_are_told);
@@ -74,7 +75,7 @@ findings check_agent(const place& p) {
   if (at.has_error()) return {failure(at.error().message, "listen is the address of /metrics")};
   std::shared_ptr<SSL_CTX> security;
   if (at->secure) {
-    // Its health is what is wanted here; whom Prometheus trusts is Prometheus' business.
+    // The doctor checks the agent's health here, not its certificate, so it trusts any server.
     tls::options o;
     o.side = tls::role::client;
     o.servers = tls::trust::anybody;

@@ -6,9 +6,9 @@
 
 namespace binnacle::cli::doctor {
 
-/// What an agent's /metrics says of its links and sources. Pure.
+/// Judges an agent's links and sources by its /metrics. Pure.
 findings findings_of_agent_metrics(std::string_view exposition_text);
-/// Whether it says that a link is up. Pure.
+/// Whether these metrics report a link that is up. Pure.
 bool has_a_link(std::string_view exposition_text);
 
 }  // namespace binnacle::cli::doctor

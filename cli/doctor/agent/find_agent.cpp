@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 constexpr const char* name = "binnacle-agent";
 constexpr const char* usual_config = "/etc/binnacle/agent.yaml";
 
-/// The words of a command line, of which /proc gives each with a NUL behind it.
+/// The words of a command line; /proc ends each with a NUL.
 std::vector<std::string> words_of(const std::string& file) {
   std::vector<std::string> out;
   const auto text = last_bytes(file, 1u << 20);
@@ -42,15 +42,16 @@ std::string beside_us() {
   return !ec && fs::exists(candidate, ec) ? candidate.string() : name;
 }
 
-/// The users whose processes are taken for an agent of this machine. The account is the systemd unit's.
+/// The users whose processes may be this machine's agent. The named account is the systemd unit's.
 std::set<uid_t> known_users() {
   std::set<uid_t> out{0, ::geteuid()};
   if (const passwd* unit = ::getpwnam(name)) out.insert(unit->pw_uid);
   return out;
 }
 
-/// All four ids of the process, by its status: /proc/PID itself belongs to root as soon as a process asks for
-/// it (PR_SET_DUMPABLE), and a set-user-ID program keeps its caller as the real one.
+/// Whether all four user ids of the process are among `users`. They are read from its status file: the owner
+/// of /proc/PID itself becomes root as soon as a process asks for that (PR_SET_DUMPABLE), and a set-user-ID
+/// program keeps its caller as the real user.
 bool belongs_to(const std::set<uid_t>& users, const std::string& status_file) {
   std::ifstream in(status_file);
   for (std::string line; std::getline(in, line);) {
@@ -65,7 +66,7 @@ bool belongs_to(const std::set<uid_t>& users, const std::string& status_file) {
   return false;
 }
 
-/// By the file that the kernel runs; argv[0] is whatever the caller of exec() wrote.
+/// Judged by the file that the kernel runs. argv[0] does not count: the caller of exec() chooses it.
 bool is_the_agent(const fs::path& process) {
   std::error_code ec;
   std::string exe = fs::read_symlink(process / "exe", ec).filename();
@@ -79,9 +80,9 @@ std::string mount_namespace(const fs::path& process) {
   return fs::read_symlink(process / "ns/mnt", ec);
 }
 
-/// Whether what the process was told may be told to a program that runs as us: settings name files to read
-/// and a helper to start. So only root's word and our own counts, and only where paths mean what they mean
-/// here: a container's root is root, too.
+/// Whether the process's arguments may be passed to a program that runs as us. They name files to read and a
+/// helper to start. So only a process of root or of our own user is believed, and only in our mount
+/// namespace: elsewhere paths mean other files, and root may be a container's root.
 bool is_believed(const fs::path& process, const std::string& root) {
   const std::string theirs = mount_namespace(process);
   return !theirs.empty() && theirs == mount_namespace(root + "/proc/self") &&
@@ -121,7 +122,7 @@ std::string first_sentence(const std::string& said) { return said.substr(0, said
 result<agent_here> agent_to_ask(const std::string& root, const std::string& config_file) {
   auto found = running(root);
   if (!config_file.empty()) {
-    // The one that runs with it, if any.
+    // The running agent that uses this file, if there is one.
     for (agent_here& one : found) {
       if (std::ranges::find(one.arguments, config_file) != one.arguments.end() ||
           std::ranges::find(one.arguments, "--config=" + config_file) != one.arguments.end())

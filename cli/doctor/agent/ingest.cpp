@@ -12,14 +12,16 @@ namespace {
 
 constexpr std::string_view link_protocol = "binnacle/1";
 
-/// The outcome of a TLS handshake. No hello follows: the aggregator would end the running agent's session.
+/// The outcome of a TLS handshake. The doctor sends no hello, because a session would replace the running
+/// agent's.
 struct greeting {
-  bool speaks = false;  ///< the agents' protocol
+  bool speaks = false;  ///< the server chose the agents' protocol
   result<void> kept = result<void>();
 };
 
-/// TLS as the agent does it. In TLS 1.3 a server judges our certificate after our side is done, so this waits
-/// for the server's verdict: it ends the connection in order when we end ours, or says why not.
+/// Makes a TLS handshake as the agent does. In TLS 1.3 a server judges our certificate only after our side is
+/// done. So this ends our side and waits: a server that accepted us ends the connection in order; one that
+/// did not says why.
 async::task<result<greeting>> greet(endpoint to, std::shared_ptr<SSL_CTX> tls, std::string server_name,
                                     async::deadline until) {
   auto connected = co_await async::connect(to.host, to.port, tls, server_name, until);

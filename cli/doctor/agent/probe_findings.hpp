@@ -5,9 +5,9 @@
 
 namespace binnacle::cli::doctor {
 
-/// What `binnacle-agent --probe --output json` means: a line for each source that works, one for each finding
-/// that does not. Hardware that is not there is no fault, something broken is. `user` other than 0 asked:
-/// what it may not read is perhaps open to the agent. Pure.
+/// Judges the output of `binnacle-agent --probe --output json`: a line for each source that works, and one
+/// for each finding that does not. Missing hardware is no fault; something broken is. `user` is the user id
+/// that ran the probe: if it is not 0, the agent may be able to read what this user cannot. Pure.
 findings findings_of_probe(const json::value& said, unsigned user);
 
 }  // namespace binnacle::cli::doctor

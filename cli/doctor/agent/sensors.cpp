@@ -11,7 +11,7 @@
 namespace binnacle::cli::doctor {
 namespace {
 
-constexpr auto probe_patience = std::chrono::seconds(30);  // a BMC is asked, too
+constexpr auto probe_patience = std::chrono::seconds(30);  // the probe also asks a BMC
 
 }  // namespace
 

@@ -13,7 +13,8 @@ namespace {
 
 using wall = std::chrono::system_clock;
 
-/// An aggregator's clock; nothing if it does not answer, which the check aggregator says.
+/// Judges an aggregator's clock; nothing if the aggregator does not answer, because the check `aggregator`
+/// reports that.
 std::optional<finding> of_aggregator(const std::string& url, const place& p) {
   const auto at = parse_endpoint(url);
   if (at.has_error()) return std::nullopt;

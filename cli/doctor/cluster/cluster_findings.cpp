@@ -10,7 +10,7 @@
 namespace binnacle::cli::doctor {
 namespace {
 
-constexpr int least_minor = 30;  // where a label change wakes refused pods (Kubernetes #118438 and after)
+constexpr int least_minor = 30;  // since this version a label change wakes refused pods (Kubernetes #118438)
 
 }  // namespace
 

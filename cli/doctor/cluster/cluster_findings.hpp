@@ -9,32 +9,32 @@
 #include <string_view>
 #include <vector>
 
-/// What objects of an API server mean for us; null: there is no such object. Pure.
+/// Judges objects of an API server; null stands for an object that does not exist. Pure.
 namespace binnacle::cli::doctor {
 
-/// The condition of that type in an object's status.conditions; null without one.
+/// The condition with this type in an object's status.conditions; null if there is none.
 json::value condition(const json::value& of, std::string_view type);
 
-/// Of /version.
+/// Judges /version.
 finding finding_of_version(const json::value& version, unsigned status, const std::string& url);
-/// Of the CustomResourceDefinition of TASPolicy.
+/// Judges the CustomResourceDefinition of TASPolicy.
 finding finding_of_crd(const json::value& crd);
-/// Of an APIService of custom.metrics.k8s.io.
+/// Judges an APIService of custom.metrics.k8s.io.
 finding finding_of_api_service(const json::value& service, const std::string& name);
 
-/// One right that the aggregator needs, as the API server's authorizer is asked for it.
+/// A right that the aggregator needs, in the words of a question to the API server's authorizer.
 struct right {
   kube::access_question question;
   std::string_view without;  ///< what does not work without it
   std::string words() const;
 };
-/// All that the service account `name` in `name_space` needs: what the chart's roles give it.
+/// All rights that the service account `name` in `name_space` needs; the chart's roles grant them.
 std::vector<right> rights_of_aggregator(std::string_view name_space, std::string_view name);
-/// `missing`: the rights out of `asked` that the account does not have. Gives a finding for each of these, or
-/// a single one if it has none of the rights or all.
+/// `missing` are the rights out of `asked` that the account does not have. Gives a finding for each missing
+/// right, or a single finding if the account has none of the rights or all of them.
 findings findings_of_rights(std::span<const right> asked, std::span<const right> missing);
 
-/// `who`: those besides administrators that may write TASPolicy objects.
+/// `who` may write TASPolicy objects, beside the administrators.
 finding finding_of_writers(const std::vector<std::string>& who);
 
 }  // namespace binnacle::cli::doctor

@@ -20,7 +20,7 @@ bool yes(const YAML::Node& map, const char* key) { return scalar(map, key) == "t
 
 bool manages_telemetry(const YAML::Node& extender) { return telemetry_resource(extender).IsDefined(); }
 
-/// Which pods ask, and whether they can be placed then.
+/// Checks which pods make kube-scheduler ask us, and whether a node can take them.
 findings findings_of_resource(const YAML::Node& extender, const std::string& name) {
   const YAML::Node resource = telemetry_resource(extender);
   if (!resource.IsDefined()) {
@@ -38,7 +38,7 @@ findings findings_of_resource(const YAML::Node& extender, const std::string& nam
   return {ok(fmt::format("{} manages telemetry/scheduling: pods with that limit ask Binnacle", name))};
 }
 
-/// Whether the node that we prefer wins.
+/// Checks whether the weight is large enough: the node that we prefer should win.
 findings findings_of_weight(const YAML::Node& extender, const std::string& name) {
   if (scalar(extender, "prioritizeVerb").empty()) return {};
   const std::string weight = scalar(extender, "weight");

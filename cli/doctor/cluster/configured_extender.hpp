@@ -12,16 +12,16 @@ namespace binnacle::cli::doctor {
 /// How kube-scheduler reaches an extender, as its KubeSchedulerConfiguration says.
 struct configured_extender {
   endpoint at;
-  std::string path;  ///< of the URL and the filter verb: "/scheduler/filter"
+  std::string path;  ///< path of the URL and the filter verb together: "/scheduler/filter"
   tls::files pem;
   std::string server_name;
   duration timeout = std::chrono::seconds(5);  ///< kube-scheduler's default
   bool by_names = false;                       ///< nodeCacheCapable
-  findings remarks;                            ///< what in it costs something
+  findings remarks;                            ///< what is wrong with the entry, or works less well
 };
 
-/// The extender among those of a KubeSchedulerConfiguration that is Binnacle's: the one that manages
-/// telemetry/scheduling, or the only one. Errors: invalid_input with what is missing. Source:
+/// Finds Binnacle's extender in a KubeSchedulerConfiguration: the one that manages telemetry/scheduling, or
+/// the only one. Errors: invalid_input with what is missing. Source:
 /// kubernetes.io/docs/reference/config-api/kube-scheduler-config.v1, Extender.
 result<configured_extender> parse_scheduler_config(const std::string& yaml, const std::string& name);
 

@@ -13,8 +13,8 @@
 namespace binnacle::cli::doctor {
 namespace {
 
-/// One filter call as kube-scheduler makes it, about a pod without a policy: no node is refused, nothing is
-/// counted against any.
+/// Makes one filter call as kube-scheduler does. It is about a pod without a policy, so no node is refused
+/// and nothing is counted.
 findings call(const configured_extender& v, std::string_view as_whom) {
   findings out = v.remarks;
   std::shared_ptr<SSL_CTX> security;
@@ -60,12 +60,12 @@ findings call(const configured_extender& v, std::string_view as_whom) {
   return out;
 }
 
-/// Where the extenders listen, as the aggregators say; why one could not be asked goes to `out`.
+/// The extenders' addresses, as the aggregators give them. If one cannot be asked, the reason goes to `out`.
 std::vector<std::string> told_by_aggregators(const place& p, findings& out) {
   std::vector<std::string> urls;
   for (const std::string& given : p.to.aggregators) {
     const auto at = parse_endpoint(given);
-    if (at.has_error()) continue;  // the check aggregator says so
+    if (at.has_error()) continue;  // the check `aggregator` reports that
     const auto c = client::open(*at, p.to);
     const auto status =
         c.has_error() ? result<client::answer>(c.error()) : c->get("/api/v1/status", p.patience);
@@ -98,7 +98,7 @@ findings check_extender(const place& p) {
                       "that part to yours")};
     std::string_view as_whom = "with the scheduler's certificate";
     if (!exists(view->pem.certificate) && !p.to.pem.certificate.empty()) {
-      view->pem = p.to.pem;  // its files are where it runs
+      view->pem = p.to.pem;  // the files of its configuration are on the scheduler's machine
       as_whom = "with your certificate";
     }
     return call(*view, as_whom);

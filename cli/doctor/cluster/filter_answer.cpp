@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view node = "binnacle-doctor";
 
-/// The node came back, by name or as an object.
+/// Whether the answer lets the node pass, by name or as an object.
 bool passed(const json::value& said) {
   const auto& names = list(said, "NodeNames");
   if (std::ranges::any_of(names,

@@ -13,16 +13,16 @@
 
 namespace binnacle::cli::doctor {
 
-/// How to reach the cluster's API server: --kube-config ("in-cluster": this pod's service account), else
-/// KUBECONFIG; nothing without either.
+/// How to reach the cluster's API server: by --kube-config ("in-cluster": this pod's service account), else
+/// by KUBECONFIG; nothing if neither is given.
 std::optional<result<kube::access>> kube_access(const place& p);
 
-/// One call with those credentials. Blocks until `patience` at most.
+/// Makes one call with those credentials. Blocks until `patience` at most.
 result<http::answer> kube_ask(const kube::access& to, http::call what, std::chrono::milliseconds patience);
 result<http::answer> kube_get(const kube::access& to, std::string target, std::chrono::milliseconds patience);
 
-/// What the API server has at a path: its JSON, null where there is nothing (404), or what there is to say
-/// instead of judging it. `what` names it in that sentence.
+/// Reads an object of the API server. The outcome is its JSON; null if it does not exist (404); or a finding
+/// that says why it could not be read. `what` names the object in that finding.
 struct read_object {
   json::value object;
   std::optional<finding> instead;

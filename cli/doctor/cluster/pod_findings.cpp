@@ -21,13 +21,14 @@ bool is_any_of(std::string_view word, std::initializer_list<std::string_view> wo
 }
 bool has(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
 
-/// Why one container of a pod is not well; nothing where it is.
+/// Finds what is wrong with one container of the pod. False if the container is well.
 bool explain_by_container(stuck_pod& pod, const json::value& container) {
   const json::value state = object(container, "state"), last = object(container, "lastState");
   const json::value waiting = object(state, "waiting"), ended = object(last, "terminated");
   const bool for_memory = text(ended, "reason") == "OOMKilled";
   const std::string waits = text(waiting, "reason");
-  // "ContainerCreating" is every container's beginning; what keeps it there is an event of the pod.
+  // Every container begins with "ContainerCreating". If something keeps it there, only an event of the pod
+  // says what.
   if (!for_memory && is_any_of(waits, {"", "ContainerCreating", "PodInitializing"})) return false;
   pod.container = text(container, "name");
   if (for_memory) {

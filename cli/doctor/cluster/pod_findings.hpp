@@ -7,30 +7,30 @@
 #include <string>
 #include <vector>
 
-/// What an API server says of the chart's pods. Pure.
+/// Judges the chart's pods by what the API server says of them. Pure.
 namespace binnacle::cli::doctor {
 
-/// A pod that does not run as it should, and why in Kubernetes' words.
+/// A pod that does not run as it should, and the reason in Kubernetes' words.
 struct stuck_pod {
   std::string name_space, name, uid;
-  std::string node;       ///< empty: none was found for it
+  std::string node;       ///< empty: the pod is on no node yet
   std::string component;  ///< agent, aggregator, scheduler, descheduler
   std::string container;  ///< empty: the whole pod
   std::string reason;     ///< "ImagePullBackOff", "OOMKilled", "Unschedulable"; empty: not known yet
   std::string message;
-  bool is_ready = false;   ///< it has recovered from `reason`
-  bool has_ended = false;  ///< for good: its controller makes another
+  bool is_ready = false;   ///< it runs again, in spite of `reason`
+  bool has_ended = false;  ///< for good: its controller makes a new pod
 };
 
-/// Those of a PodList that wait, fail, are not ready, or were killed for their memory. Left out: pods that
-/// are being deleted, that have done their work, or that "helm test" made.
+/// The pods of a PodList that wait, fail, are not ready, or were killed for their memory. Pods that are being
+/// deleted, have done their work, or belong to "helm test" are left out.
 std::vector<stuck_pod> stuck_pods(const json::value& pods);
 
-/// Takes reason and message from the newest warning among the events of an object (an EventList), where its
-/// status has no message: a volume that cannot be mounted is told by an event alone.
+/// Takes reason and message from the newest warning in an EventList of the object, if the object's status has
+/// no message. For example, only an event says that a volume cannot be mounted.
 void explain_by_events(std::string& reason, std::string& message, const json::value& events);
 
-/// Pods of one component with the same reason: a finding for all of them, with a remedy for the first.
+/// Groups pods by component and reason: each group gives one finding, with the remedy of its first pod.
 std::vector<std::vector<stuck_pod>> by_reason(std::vector<stuck_pod> all);
 finding finding_of_stuck_pods(std::span<const stuck_pod> alike);
 

@@ -13,7 +13,7 @@ namespace {
 constexpr int page_pods = 500, most_pages = 40;  // 20,000 pods
 constexpr std::size_t most_reasons = 8;
 
-/// Where neither reason nor message of an object is known: by its events.
+/// If an object's status gives neither reason nor message, takes them from its events.
 void ask_events(const kube::access& to, const place& p, const std::string& name_space, const std::string& uid,
                 std::string& reason, std::string& message) {
   const auto events = kube_read(
@@ -24,8 +24,8 @@ void ask_events(const kube::access& to, const place& p, const std::string& name_
   if (!events.instead) explain_by_events(reason, message, events.object);
 }
 
-/// DaemonSets and Deployments whose pods were not made or have a container too many; nothing where all is as
-/// the chart says.
+/// Findings about DaemonSets and Deployments whose pods were not made, or that have a container too many;
+/// empty if all is as the chart wants it.
 findings wrong_workloads(const kube::access& to, const place& p, const std::string& ours) {
   const auto listed = [&](std::string_view kinds) {
     return kube_read(to, fmt::format("/apis/apps/v1/{}?labelSelector={}", kinds, ours),

@@ -12,7 +12,7 @@
 namespace binnacle::cli::doctor {
 namespace {
 
-/// "0.1" of "0.1.3": one minor apart works both ways (common/wire/README.md).
+/// "0.1" of "0.1.3". Programs whose minor versions differ by one work together (common/wire/README.md).
 std::string_view minor_of(std::string_view version) {
   const auto first = version.find('.');
   return version.substr(0, version.find('.', first == version.npos ? 0 : first + 1));
@@ -57,7 +57,8 @@ findings findings_of_status(const json::value& status, const std::string& url) {
 std::optional<std::string> extender_url(const json::value& status, const endpoint& ops) {
   for (const auto& l : list(status, "listeners")) {
     if (text(l, "name") != "extender") continue;
-    // The host is of the machine or container that it runs on; without one it listens on all addresses.
+    // An address of the status names a host of the aggregator's own machine or container; without a host the
+    // extender listens on all addresses.
     const auto at = read_listen_address(text(l, "address"));
     if (!at || at->port == 0) return std::nullopt;
     const bool plain = member(l, "tls") != nullptr && !flag(l, "tls");  // older ones do not say

@@ -12,7 +12,7 @@ namespace {
 
 bool says(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
 
-/// What both kinds have; nothing for one that is being deleted.
+/// The members that DaemonSets and Deployments have in common; a workload that is being deleted is left out.
 std::vector<std::pair<short_workload, const json::value*>> named(const json::value& all,
                                                                  std::string_view kind) {
   std::vector<std::pair<short_workload, const json::value*>> out;
@@ -66,7 +66,7 @@ std::vector<short_workload> short_deployments(const json::value& all) {
   for (auto& [w, given] : named(all, "Deployment")) {
     w.wanted = integer(object(*given, "spec"), "replicas");
     w.made = integer(object(*given, "status"), "replicas");
-    // During a rollout there are pods enough, and yet none of the new ones may be made.
+    // During a rollout the old pods may still be enough, although none of the new ones can be made.
     const json::value failed = condition(*given, "ReplicaFailure");
     const bool fails = text(failed, "status") == "True";
     if (fails) {

@@ -15,7 +15,8 @@ struct name_of {
   int number;
   std::string_view name;
 };
-// What sources may need (agent/PRIVILEGES.md), and what none needs. Numbers: <linux/capability.h>.
+// Capabilities that sources may need (agent/PRIVILEGES.md), then those that no source needs. Numbers:
+// <linux/capability.h>.
 constexpr name_of useful[] = {{2, "CAP_DAC_READ_SEARCH"}, {13, "CAP_NET_RAW"}, {38, "CAP_PERFMON"}};
 constexpr name_of excessive[] = {{1, "CAP_DAC_OVERRIDE"},
                                  {16, "CAP_SYS_MODULE"},

@@ -12,7 +12,8 @@
 namespace binnacle::cli::doctor {
 namespace {
 
-/// Whether this user could open it; the errno if not. Opening has no effect on any of these files.
+/// Tries whether this user can open the file; returns the errno if not. Opening has no effect on any of these
+/// files.
 int opening(const std::string& file, int flags) {
   const int fd = ::open(file.c_str(), flags | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return errno;

@@ -28,7 +28,8 @@ finding of_perf(const place& p) {
   if (!level)
     return warning("the kernel counts no CPU events: there is no perf_event_paranoid",
                    "use a kernel with CONFIG_PERF_EVENTS, or leave pmu out of the agent's sources");
-  // Source: Documentation/admin-guide/sysctl/kernel.rst; above 2 is a patch of Debian's and Android's.
+  // Source: Documentation/admin-guide/sysctl/kernel.rst; levels above 2 are a patch of Debian's and
+  // Android's.
   const int value = std::atoi(level->c_str());
   if (value <= 0) return ok(fmt::format("perf_event_paranoid is {}: anybody may count whole CPUs", value));
   return ok(fmt::format("perf_event_paranoid is {}: to count whole CPUs takes CAP_PERFMON", value));

@@ -8,8 +8,8 @@
 namespace binnacle::cli::doctor {
 namespace {
 
-// What container runtimes lay something empty over: moby since 2023-10 (powercap) and 2024
-// (thermal_throttle), containerd and CRI-O likewise. Source: moby, oci/defaults.go.
+// Paths that container runtimes hide behind an empty mount: moby since 2023-10 (powercap) and 2024
+// (thermal_throttle); containerd and CRI-O do the same. Source: moby, oci/defaults.go.
 constexpr std::string_view powercap = "/sys/devices/virtual/powercap";
 constexpr std::string_view throttle = "/thermal_throttle";
 
@@ -17,7 +17,8 @@ struct masked {
   bool power = false, throttling = false;
 };
 
-/// Mount points are the fifth field of each line. Source: proc(5), /proc/pid/mountinfo.
+/// Looks for mounts over these paths. The mount point is the fifth field of a line. Source: proc(5),
+/// /proc/pid/mountinfo.
 masked masks_of(const std::string& mountinfo) {
   masked out;
   std::ifstream in(mountinfo);

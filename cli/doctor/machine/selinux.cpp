@@ -10,10 +10,10 @@ namespace binnacle::cli::doctor {
 namespace {
 
 constexpr const char* audit_log = "/var/log/audit/audit.log";
-// Bytes at the end of the log. On a quiet machine they last for days.
+// How many bytes at the end of the log are read. On a quiet machine they reach back days.
 constexpr std::size_t looked_at = 4u << 20;
 
-/// The value behind `key` in a line of the audit log; quotes are left out.
+/// The value after `key` in a line of the audit log, without quotes.
 std::string_view field(std::string_view line, std::string_view key) {
   const auto at = line.find(key);
   if (at == line.npos) return {};
@@ -28,15 +28,16 @@ struct denials {
   std::string last;
 };
 
-/// Lines such as: type=AVC msg=audit(…): avc:  denied  { read } for pid=1 comm="binnacle-agent"
-/// name="energy_uj" … scontext=… tclass=file permissive=0. Source: the kernel's security/selinux/avc.c.
+/// Finds our denials in lines such as: type=AVC msg=audit(…): avc:  denied  { read } for pid=1
+/// comm="binnacle-agent" name="energy_uj" … scontext=… tclass=file permissive=0. Source: the kernel's
+/// security/selinux/avc.c.
 denials denials_of(std::string_view log) {
   denials out;
   while (!log.empty()) {
     const auto end = log.find('\n');
     const std::string_view line = log.substr(0, end);
     log.remove_prefix(end == log.npos ? log.size() : end + 1);
-    // A comm has 15 characters at most: "binnacle-aggreg".
+    // The kernel cuts a comm to 15 characters: "binnacle-aggreg".
     const bool ours = field(line, "comm=").starts_with("binnacle") ||
                       field(line, "scontext=").find("binnacle_") != line.npos;
     if (line.find("avc:  denied") == line.npos || !ours) continue;

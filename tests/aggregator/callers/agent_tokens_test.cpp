@@ -16,7 +16,8 @@ namespace {
 using namespace binnacle;
 using namespace std::chrono_literals;
 
-/// Tokens whose claims are what is in the comment beside; nobody looks at the rest.
+/// How long a token with these claims is valid at this wall clock. The comments below say which claims each
+/// text holds. Head and signature of a token are not read.
 duration left(const std::string& claims, std::chrono::seconds wall) {
   return callers::time_left("head." + claims + ".signature", std::chrono::system_clock::time_point(wall));
 }

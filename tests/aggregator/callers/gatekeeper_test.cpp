@@ -91,7 +91,7 @@ struct house {
     });
   }
   ~house() {
-    face.on_loop([this] { gate.reset(); });  // before its loop
+    face.on_loop([this] { gate.reset(); });  // it must end before the loop does
   }
   https_client client(const std::string& from) const {
     https_client::options o;
@@ -126,7 +126,7 @@ TEST_SUITE("aggregator/callers/gatekeeper") {
     CHECK(get("", power).status == 401);
     CHECK(get("", "/readyz").status == 200);
     CHECK(get("", "/readyz/ping").status == 401);
-    CHECK(counted().let_in == 1);  // health is not asked about
+    CHECK(counted().let_in == 1);  // health pages need no check
     CHECK(counted().forbidden == 1);
     CHECK(counted().unauthorized == 3);
   }

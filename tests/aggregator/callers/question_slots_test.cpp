@@ -11,7 +11,7 @@ namespace question_slots_test {
 using namespace binnacle;
 using support::numbered;
 
-/// How many places that address gets.
+/// How many places the address with number `n` gets.
 int all_of(callers::question_slots& slots, std::uint8_t n) {
   int got = 0;
   while (slots.take(numbered(n))) ++got;

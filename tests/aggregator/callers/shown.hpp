@@ -9,7 +9,7 @@
 
 namespace binnacle::callers::test {
 
-/// A server that asks for certificates and takes any; what it last saw of a peer is `seen`.
+/// A server that asks for a client certificate and accepts any. `seen` is what it last saw of a peer.
 struct mirror {
   support::temp_folder dir;
   support::authority ours{dir, "ours"}, cluster{dir, "cluster"}, proxy{dir, "proxy"};
@@ -33,7 +33,7 @@ struct mirror {
     s.tls = tls::context::load(std::move(o)).value();
     return s;
   }
-  /// A request as the server has it from the holder of this certificate.
+  /// A request as the server receives it from a client with this certificate.
   http::request from(tls::files pem, const support::https_client::header_list& headers = {},
                      const std::string& target = "/apis") {
     support::https_client::options o;

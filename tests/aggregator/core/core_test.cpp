@@ -74,7 +74,8 @@ constexpr auto hot =
     "metadata: {name: hot}\n"
     "spec: {strategies: {deschedule: {rules: [{metricname: temp, operator: GreaterThan, target: 80}]}}}\n";
 
-/// A core, what it has yielded, and the events that these tests need, each a second after the one before.
+/// A core, the changes that it yielded, and the events that these tests need. Each event comes a second after
+/// the one before.
 struct house {
   explicit house(bool in_cluster = false, std::size_t most_nodes = 10)
       : whole({.limits = {.nodes = most_nodes}, .in_cluster = in_cluster}, names,
@@ -239,7 +240,7 @@ TEST_SUITE("aggregator/core/core") {
     CHECK(h.has("labels node-a hot=violating"));
   }
 
-  // What a recording will rely on.
+  // Replaying recorded events would depend on this.
   TEST_CASE("the same events at the same times yield the same changes") {
     const auto played = [](bool in_cluster) {
       house h(in_cluster);

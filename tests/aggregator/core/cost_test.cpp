@@ -93,7 +93,7 @@ struct house {
       REQUIRE(whole.batch(id, store::batch_at(announced, now, {{0, temp}}), 0s, now).has_value());
     whole.tick(now);
   }
-  /// What is said of it, if it is too costly.
+  /// What the core says of the policy `name` if it is too costly.
   std::optional<std::string> too_costly(const std::string& name) const {
     for (const policy::condition& c : whole.conditions()) {
       if (c.policy.name == name && c.what == policy::condition_kind::too_costly) return c.message;

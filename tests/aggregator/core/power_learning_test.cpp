@@ -47,7 +47,8 @@ struct world {
     m.announced.version = version;
     REQUIRE(store.set_catalog(m.id, m.announced, now).has_value());
   }
-  /// A second of this load. `watts`: of the meter, none: what the machine draws.
+  /// One second at these loads. `watts`: what the meter says; if there is none, it says what the machine
+  /// draws.
   void second(std::map<std::string, double> loads, std::optional<double> watts = {}) {
     now += 1s;
     for (const auto& [name, load] : loads) {
@@ -274,12 +275,12 @@ TEST_SUITE("aggregator/core/power_learning") {
       const auto before = w.learned();
       for (int i = 0; i < 20; ++i) w.seconds(1, {{"a", 0.1 + 0.04 * i}});
       const bool late = std::string_view(meter) != "rapl";
-      // What a mean of a minute may still say.
+      // A late meter, which reports the mean of a minute, may still report the old watts during this time.
       w.seconds(50, {{"a", 0.9}}, late ? std::optional(watts_at(0.1)) : std::nullopt);
       w.seconds(100, {{"a", 0.9}});
       CAPTURE(meter);
       const auto learned = w.learned() - before;
-      if (late) {  // one in five seconds
+      if (late) {  // it learns from one sample in five seconds
         CHECK(learned < 20);
         CHECK(learned > 10);
       } else {
@@ -481,7 +482,8 @@ TEST_SUITE("aggregator/core/power_learning") {
 
   TEST_CASE("a node whose part of a snapshot cannot be read begins to learn again, and says so") {
     const store::words kept = some_learning();
-    // 0 to 2: cut off at the end; then a word of each kind that no learner writes.
+    // The first three are cut off at the end. In each of the others one word has a value that no learner
+    // writes.
     std::vector<store::words> wrong{{}, {kept[0]}, {kept.begin(), kept.end() - 1}};
     for (const std::size_t at : {1, 3, 4, 5, 6}) {
       wrong.push_back(kept);

@@ -22,7 +22,7 @@ using namespace std::chrono_literals;
 
 constexpr double no_limit = std::numeric_limits<double>::infinity();
 
-/// Wishes that own their texts.
+/// Wishes together with the texts that they refer to.
 struct wish_list {
   void add(std::string family, std::chrono::milliseconds period, std::set<std::string_view> parties) {
     texts.push_back(std::move(family));
@@ -48,7 +48,7 @@ const reading_shares::line& line_of(const reading_shares& all, std::string_view 
   return *at;
 }
 
-/// A policy of that namespace with a rule for each of these metrics.
+/// A policy of this namespace with one rule for each of these metrics.
 policy::policy watching(const std::string& name_space, const std::vector<std::string>& metrics) {
   std::string rules;
   for (const std::string& m : metrics)
@@ -88,7 +88,7 @@ TEST_SUITE("aggregator/core/reading_shares") {
     const auto shares = share_readings(w.all, 100);
     CHECK(period_of(shares.interest, "rapl_power_watts") == 200);
     CHECK(line_of(shares, "b").granted == doctest::Approx(5));
-    // 95 are left for the other, of 500.
+    // The other namespace wishes for 500 and gets what is left, 95.
     CHECK(period_of(shares.interest, "greedy_0000") == 1060);
     CHECK(line_of(shares, "a").granted < 95);
     CHECK(line_of(shares, "a").granted > 90);

@@ -1,5 +1,5 @@
-// Policies that are edited, well and badly, while a replica is killed again and again: what is in force there
-// must be what is in force at a replica that was never killed.
+// Policies are edited, correctly and wrongly, while a replica is killed again and again. The policies in
+// force there must be the same as at a replica that was never killed.
 #include "aggregator/core/core.hpp"
 #include "aggregator/policy/text/policy_set.hpp"
 #include "tests/aggregator/store/nodes.hpp"
@@ -20,13 +20,13 @@ using namespace std::chrono_literals;
 
 namespace {
 
-using texts_of_now = std::map<std::string, std::string>;  // what the API server has, by name of the object
+using texts_of_now = std::map<std::string, std::string>;  // what the API server has now, by object name
 
 struct replica {
   explicit replica(bool in_cluster = true, std::size_t snapshot_bytes = 1 << 20)
       : whole({.costs = limits(), .snapshot_bytes = snapshot_bytes, .in_cluster = in_cluster},
               std::make_shared<metrics::alias_table>(), [](const change&) {}) {}
-  /// Ten columns in all, and six of one policy.
+  /// Limits: ten columns in all, and six for one policy.
   static policy::cost_limits limits() {
     policy::cost_limits out;
     out.columns = 10;
@@ -40,7 +40,7 @@ struct replica {
     whole.recall(std::move(*read), 0s, now);
     texts.recall(whole.recalled_policies());
   }
-  /// As the first list of objects comes.
+  /// The API server sends its first complete list of objects.
   void read_all(const texts_of_now& all) {
     for (const auto& [name, text] : all) texts.put_object(name, text);
     texts.forget_recalled();
@@ -64,7 +64,7 @@ struct replica {
     d.all.taken = now;
     return encode(std::move(d.all));
   }
-  /// The policies in force with their rules, and what is said of those that are not.
+  /// The policies in force with their rules, and what is said about the policies that are not in force.
   std::string says() const {
     std::string out;
     for (const auto& [key, p] : *whole.engine().table()) {
@@ -82,7 +82,8 @@ struct replica {
   core whole;
 };
 
-/// An object with a rule for each of `columns` metrics; a wrong one has a typing error in its last rule.
+/// An object with one rule for each of `columns` metrics. If `is_wrong`, the operator of the last rule has a
+/// typing error.
 std::string object(const std::string& name, int uid, unsigned columns, int target, bool is_wrong) {
   std::string rules;
   for (unsigned i = 0; i < columns; ++i) {
@@ -117,7 +118,7 @@ TEST_SUITE("aggregator/core/restart_policies") {
         const std::string file = "TASPolicy default/" + name;
         const unsigned what = below(10);
         std::vector<std::byte> state;
-        if (what < 4) state = killed->bytes();  // the edit happens while it is dead
+        if (what < 4) state = killed->bytes();  // the edit comes while the replica is dead
         const std::string* text = nullptr;
         if (below(8) == 0) {
           all.erase(file);
@@ -151,7 +152,7 @@ TEST_SUITE("aggregator/core/restart_policies") {
     whole.edit(file, &right);
     replica between;
     between.go_on_from(whole.bytes());
-    between.whole.forget_snapshot();  // the API server was away for long
+    between.whole.forget_snapshot();  // as when the API server was away for long
     replica again;
     again.go_on_from(between.bytes());
     whole.edit(file, &wrong);
@@ -176,7 +177,7 @@ TEST_SUITE("aggregator/core/restart_policies") {
     again.read_all({{old, old_two}, {young, young_one}});
     CHECK(again.says() == whole.says());
     CHECK(again.says().find("its last good version stays in force") != std::string::npos);
-    // One that was deleted while the replica was dead ends with the last page.
+    // A policy that was deleted while the replica was dead ends when the last page has been read.
     replica late;
     late.go_on_from(whole.bytes());
     late.read_all({{old, old_two}});

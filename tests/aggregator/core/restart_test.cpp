@@ -1,4 +1,4 @@
-// A core that goes on from a snapshot beside one that was never stopped: what they say must be the same.
+// One core goes on from a snapshot, beside one that was never stopped. Both must say the same.
 #include "aggregator/core/core.hpp"
 #include "aggregator/policy/text/yaml.hpp"
 #include "tests/aggregator/store/nodes.hpp"
@@ -47,7 +47,7 @@ spec:
 constexpr std::size_t fleet = 6;
 std::string name_of(std::size_t n) { return "node-" + std::to_string(n); }
 
-/// A core with an API server's Node objects beside it (in a cluster), in a boot time of its own.
+/// A core and, in a cluster, the Node objects of an API server. Its clock counts from a boot of its own.
 struct replica {
   replica(bool in_cluster, duration ahead, std::size_t snapshot_bytes = 1 << 20)
       : cluster(in_cluster), boot(ahead) {
@@ -63,7 +63,7 @@ struct replica {
                                        objects[l->node] = l->labels;
                                    });
   }
-  /// As the aggregator's loops do it at a start.
+  /// Does what the aggregator's loops do at a start.
   void begin(instant now) {
     if (cluster) whole->set_writes_labels(false, now + boot);
     read_policies(now);
@@ -87,7 +87,7 @@ struct replica {
     const duration shift = shift_of(*read, now_is(now));
     CHECK(whole->recall(std::move(*read), shift, now + boot) == fleet);
   }
-  /// As the ingest loop does it.
+  /// Writes the state file under the same condition as the ingest loop.
   void keep_state(std::vector<std::byte>& file, instant now) const {
     if (!whole->remembers_more()) file = encode(taken(now));
   }
@@ -106,7 +106,7 @@ struct replica {
   }
   void tick(instant now) {
     whole->tick(now + boot);
-    // The API server does what is wished, and tells of it.
+    // The API server carries out the wishes and reports the new labels.
     while (!wishes.empty()) {
       std::vector<labels::node_labels> told;
       for (const auto& w : std::exchange(wishes, {})) {
@@ -135,7 +135,7 @@ struct replica {
   }
   clocks now_is(instant now) const { return {fmt::format("boot {}", boot.count()), now + boot, wall(now)}; }
 
-  /// All that anybody sees: labels, wishes, verdicts, and the values that they are made of.
+  /// All that is visible from outside: labels, wishes, verdicts, and the values that they are made of.
   std::string says(instant now) const {
     std::string out;
     for (std::size_t n = 0; n < fleet; ++n) {
@@ -180,7 +180,7 @@ struct replica {
   std::unique_ptr<core> whole;
 };
 
-/// One second of a fleet: what is about to happen to both.
+/// The values that arrive in one second, at both replicas.
 struct second {
   std::vector<std::pair<std::size_t, std::int64_t>> values;
 };
@@ -196,7 +196,7 @@ std::vector<second> a_random_day(unsigned seed, std::size_t seconds) {
         --silent[n];
         continue;
       }
-      if (random() % 40 == 0) silent[n] = static_cast<int>(random() % 9);  // longer than its values live
+      if (random() % 40 == 0) silent[n] = static_cast<int>(random() % 9);  // its values may expire
       s.values.emplace_back(n, temp[n]);
     }
   }
@@ -224,7 +224,8 @@ TEST_SUITE("aggregator/core/restart") {
           now += 1s;
           CAPTURE(t);
           if (t == killed_at) {
-            // Another boot, or the same: instants of the snapshot move, ages do not.
+            // After another boot the times in the snapshot are shifted and ages stay the same; half of the
+            // seeds keep the same boot.
             again = std::make_unique<replica>(in_cluster, seed % 2 == 0 ? duration(0s) : duration(5000s));
             again->objects = whole.objects;
             again->go_on_from(encode(whole.taken(now)), now);
@@ -246,7 +247,7 @@ TEST_SUITE("aggregator/core/restart") {
     }
   }
 
-  // The second replica's life is so short that it does not come to know what the first one knew.
+  // The second replica ends before it has read all that the first one knew.
   void second_restart(bool with_policies) {
     for (const bool in_cluster : {false, true}) {
       for (unsigned seed = 1; seed <= 10; ++seed) {
@@ -363,7 +364,8 @@ TEST_SUITE("aggregator/core/restart") {
       CHECK(known <= fleet);
       again.begin(now);
       again.tick(now);
-      // Two windows at each node, and nothing else of nodes. Policies have a share of their own.
+      // Continue only where nothing but the two windows of each node was left out. Left-out policies are not
+      // counted here: they have their own share of the bound.
       const std::uint64_t of_nodes = kept.left_out - (whole.policies.size() - kept.policies.size());
       if (of_nodes > 2 * fleet) continue;
       only_windows = only_windows || of_nodes == 2 * fleet;
@@ -428,15 +430,16 @@ spec: {strategies: {minimizepower: {}}}
     again->policies(same, now);
     REQUIRE(again->learning().save(again->node("a").value(), after));
     CHECK(after == before);
-    // The next snapshot of it has them, too, before and after its agent is back.
+    // The next snapshot of the new core has the learned data, too, before and after the agent is back.
     CHECK(learned_by(*again, now).nodes.at(0).words.size() >= before.size());
     const auto there = connect(*again, now);
     for (int t = 0; t < 20; ++t) second(*again, there, now += 1s);
     after.clear();
     REQUIRE(again->learning().save(there, after));
-    CHECK(after[1] > before[1]);  // samples
+    CHECK(after[1] > before[1]);  // the number of samples
 
-    // A node that has room for little keeps the rest, and what is left out is counted.
+    // If the bound is too small for all that a node learned, the rest is kept, and what is left out is
+    // counted.
     const std::size_t full = size_of(kept.nodes.at(0));
     for (std::size_t bytes = 2 * full; bytes > 0; bytes -= bytes / 8 + 1) {
       CAPTURE(bytes);

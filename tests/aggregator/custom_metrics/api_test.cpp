@@ -86,7 +86,7 @@ std::string refusal(const std::string& message, const char* reason, int code, co
          R"(","reason":")" + reason + "\"," + details + R"("code":)" + std::to_string(code) + "}\n";
 }
 
-/// Where `all`, in name order, are.
+/// A source of the pods in `all`, which are sorted by name.
 pod_source pods_among(const std::vector<pod>& all) {
   pod_source out;
   out.one = [&all](std::string_view name_space, std::string_view name) -> std::optional<pod> {
@@ -354,7 +354,7 @@ TEST_SUITE("aggregator/custom_metrics/api") {
     r.peer = tls::identity{.common_name = "admin"};
     const auto list = with_pods.answer(r);
     CHECK(list->step());
-    std::vector<pod> later;  // the first has gone, and the last
+    std::vector<pod> later;  // without the first and the last
     for (std::size_t i = 1; i + 1 < all.size(); ++i) later.push_back(all[i]);
     all.swap(later);
     int steps = 1;

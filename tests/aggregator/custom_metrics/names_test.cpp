@@ -100,7 +100,8 @@ TEST_SUITE("aggregator/custom_metrics/names") {
       auto shape = pool.intern(store::make_shape(c, {})->what);
       nodes.apply({.id = store::node_id{id}, .name = node, .cells = std::make_shared<store::row>(shape)});
     };
-    // As many as would have filled the list and pushed out what comes behind "pmu" in it.
+    // So many series that, counted one by one, they would fill the list and push out the names sorted behind
+    // "pmu".
     constexpr auto many = static_cast<int>(name_list::most) + 100;
     with_pods(0, "n1", many);
     with_pods(1, "n2", 3);

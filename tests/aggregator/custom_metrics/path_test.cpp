@@ -50,7 +50,7 @@ TEST_SUITE("aggregator/custom_metrics/path") {
          "deployments.apps", "d", "m"},
         {"/apis/custom.metrics.k8s.io/v1beta1/namespaces/ns/metrics/m", what::value, "", "namespaces", "ns",
          "m"},
-        // the upstream test table's 404s, and their like
+        // paths that upstream's own test table answers with 404, and similar ones
         {"/apis/unknown.group", what::unknown},
         {"/apis/custom.metrics.k8s.io/v1", what::unknown},
         {"/apis/custom.metrics.k8s.io/v1beta1/blah", what::unknown},

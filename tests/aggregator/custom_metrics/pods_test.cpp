@@ -14,7 +14,7 @@ using store::at_s;
 
 namespace {
 
-/// A node whose agent counts for pods by their UIDs, and scrapes an exporter that names them.
+/// A node whose agent has counters for pods, labelled by UID, and scrapes an exporter that names pods.
 struct fixture {
   store::node_view node;
   const std::map<std::string, std::string, std::less<>> none{};

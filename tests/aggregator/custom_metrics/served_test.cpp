@@ -19,7 +19,7 @@ using support::https_client;
 
 namespace {
 
-/// The API on a TLS port that asks for certificates, as the aggregator serves it, with two nodes.
+/// The API as the aggregator serves it, on a TLS port that asks for certificates, with two nodes.
 struct house {
   support::temp_folder dir;
   support::authority ca{dir, "clients"};

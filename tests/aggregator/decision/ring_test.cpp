@@ -74,7 +74,7 @@ TEST_SUITE("aggregator/decision/ring") {
       CAPTURE(row.q.pod + "|" + row.q.policy + "|" + row.q.node + "|" + row.q.verb);
       CHECK(ids(r, row.q) == row.found);
     }
-    // A stranger whose agent came later is still found.
+    // A node that no agent had spoken for at the time of the decision is found by name once its agent comes.
     r.names().learn(store::node_id(40), "stranger");
     CHECK(ids(r, {.node = "stranger"}) == list{2});
   }

@@ -38,7 +38,7 @@ inline decision::record power_record(std::string pod = "web-1") {
   return r;
 }
 
-/// Adds a candidate; a node of id 0 is "node-a", 1 "node-b"…
+/// Adds a candidate. The node with id 0 is "node-a", with id 1 "node-b", and so on.
 inline void add(decision::record& r, decision::candidate c, std::vector<decision::cell> cells) {
   ++r.asked;
   if (c.what == decision::verdict::refused || c.what == decision::verdict::refused_missing) ++r.refused;

@@ -17,7 +17,7 @@ using binnacle::test::pod_json;
 
 namespace {
 
-/// Keeps all that the parser says.
+/// Keeps all calls of the parser.
 struct notes final : args_sink {
   void on_pod() override { events += "pod "; }
   void on_item_bytes(std::string_view bytes) override { item += bytes; }

@@ -1,4 +1,4 @@
-// What large and hostile requests cost.
+// The cost of large and hostile requests.
 #include "tests/aggregator/extender/fleet.hpp"
 #include "tests/aggregator/extender/go_args.hpp"
 
@@ -95,7 +95,7 @@ TEST_SUITE("aggregator/extender/bounds") {
     const auto answer = f.filter(body(20), 1000);
     CHECK(answer.status == 413);
     CHECK(answer.body.find("send the Pod first") != std::string::npos);
-    CHECK(f.prioritize(body(20)).status == 200);  // keeps no nodes
+    CHECK(f.prioritize(body(20)).status == 200);  // prioritize keeps no nodes
   }
 
   TEST_CASE("a body over the limit is 413 with the limit in the sentence") {

@@ -1,5 +1,5 @@
-// The defects of TAS that concern its extender must not come back: each case says which; the numbers are only
-// names.
+// The defects that TAS has in its extender must not come back. Each case says which one it tests; the numbers
+// are only names.
 #include "tests/aggregator/extender/fleet.hpp"
 #include "tests/aggregator/extender/go_args.hpp"
 

@@ -154,7 +154,7 @@ extender::face& fleet::face() {
 fleet_answer fleet::send(http::exchange& to, std::string_view body, std::size_t piece) {
   fleet_answer out;
   for (std::size_t at = 0; at < body.size(); at += piece) {
-    // A copy of its own for each piece: the sanitizer sees who keeps a pointer into it.
+    // Each piece is a separate copy, so that the sanitizer finds any pointer that is kept into it.
     const std::string copy(body.substr(at, piece));
     if (!to.consume(copy)) break;
   }

@@ -13,16 +13,16 @@ namespace binnacle::test {
 struct fleet_answer {
   unsigned status = 0;
   std::string body;
-  std::string outcome;  ///< header Binnacle-Outcome
+  std::string outcome;  ///< the header Binnacle-Outcome
 };
 
 class fleet {
  public:
   fleet();
 
-  /// A node that an agent speaks for.
+  /// Adds a node with an agent, or finds it.
   store::node_id node(const std::string& name);
-  /// Its value of `metric`, read `age` ago.
+  /// Gives `node` a value of `metric` that was read `age` ago.
   void value(const std::string& node, const std::string& metric, decimal v,
              duration age = std::chrono::milliseconds(180), store::certainty sure = store::certainty::exact);
   void absent(const std::string& node, const std::string& metric, absence why);
@@ -31,7 +31,8 @@ class fleet {
   static policy::strategy dontschedule(std::vector<policy::rule> rules,
                                        policy::logic op = policy::logic::any_of);
   static policy::strategy scheduleonmetric(policy::rule r);
-  /// Publishes `p` with verdicts as the present values give them (strictly, no `for`, no clear band).
+  /// Publishes `p` with the verdicts that follow from the present values, without `for` and without
+  /// hysteresis.
   void publish(policy::policy p);
   void unpublish(const policy::policy_key& key);
 
@@ -40,12 +41,12 @@ class fleet {
   fleet_answer prioritize(std::string_view body, std::size_t piece = 65536);
   fleet_answer send(http::exchange& to, std::string_view body, std::size_t piece);
 
-  http::request request;  ///< its headers go with each call
+  http::request request;  ///< each call has the headers of this request
   instant now = from_ns(1'000'000'000'000);
   policy::view data;
   decision::ring decisions;
   extender::options settings;
-  extender::face& face();  ///< made at the first call: settings count until then
+  extender::face& face();  ///< made at the first call; later changes of `settings` have no effect
 
  private:
   store::shared_column& column(const std::string& metric);

@@ -8,7 +8,7 @@
 /// ExtenderArgs as kube-scheduler (Go, no JSON tags) writes them: k8s.io/kube-scheduler/extender/v1.
 namespace binnacle::test {
 
-/// A pod of about 2 kB with its spec. An empty `policy`: no label.
+/// A pod of about 2 kB with its spec. If `policy` is empty, it has no policy label.
 inline std::string pod_json(const std::string& name, const std::string& policy,
                             const std::string& name_space = "default") {
   const std::string label = policy.empty() ? "" : fmt::format(R"(,"telemetry-policy":"{}")", policy);
@@ -25,7 +25,8 @@ inline std::string pod_json(const std::string& name, const std::string& policy,
       name, name_space, label);
 }
 
-/// A node object with `images` images of some 240 bytes: 48 of them make the 12.6 kB of a real one.
+/// A node object with `images` images of some 240 bytes each. With 48 images it has the 12.6 kB of a real
+/// one.
 inline std::string node_json(const std::string& name, int images = 2) {
   std::string out = fmt::format(
       R"({{"metadata":{{"name":"{0}","uid":"n-{0}","resourceVersion":"9","creationTimestamp":"2026-01-01T00:00:00Z",)"

@@ -38,8 +38,8 @@ struct herd_fleet : fleet {
       out[s.at("Host").as_string().c_str()] = static_cast<int>(s.at("Score").as_int64());
     return out;
   }
-  /// kube-scheduler's side: the best score wins; among equals the node with the fewest pods of ours, as
-  /// NodeResourcesFit has it.
+  /// Does what kube-scheduler does: the best score wins. Of equal nodes, the one with the fewest of our pods
+  /// wins, as in NodeResourcesFit.
   std::string place(const std::string& pod) {
     std::string best;
     const auto scores = scores_for(pod);
@@ -51,7 +51,7 @@ struct herd_fleet : fleet {
     now += 5ms;
     return best;
   }
-  std::map<std::string, int> on;  // pods
+  std::map<std::string, int> on;  // how many pods each node has
 };
 
 }  // namespace

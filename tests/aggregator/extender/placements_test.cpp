@@ -11,9 +11,10 @@ using namespace std::chrono_literals;
 using extender::placements;
 
 constexpr instant start = instant(1h);
-constexpr instant fresh = instant(2h);  // a value read long after everything
+constexpr instant fresh = instant(2h);  // a value read long after all placements
 
-/// By value: looking at a copy from before everything forgets nothing.
+/// Takes a copy, so that looking changes nothing. `start` is not later than any placement, so nothing is
+/// forgotten.
 std::uint32_t counting(placements p, std::string_view node, instant read_at, duration window) {
   for (const auto& crowd : p.crowds(start)) {
     if (crowd.node == node) return p.counting(crowd, read_at, window).pods;

@@ -18,8 +18,8 @@ using namespace std::chrono_literals;
 
 const std::vector<std::string> names = {"cold", "flat", "new"};
 
-/// Three nodes of 10 cores: "cold" draws least and rises steeply, "flat" draws much and stays flat, of "new"
-/// nothing is known.
+/// Three nodes of 10 cores: "cold" draws least and its watts rise steeply, "flat" draws much and its watts
+/// hardly rise, and nothing is known of "new".
 struct power_fleet : fleet {
   explicit power_fleet(policy::power_terms terms = {}, policy::missing on_missing = policy::missing::reject,
                        policy::herd_damping damping = policy::herd_damping::enabled,
@@ -74,7 +74,7 @@ struct power_fleet : fleet {
   fleet_answer last;
 };
 
-/// What a model server says of a node.
+/// The curve that a model server gave for a node.
 void serve(power_fleet& f, const std::string& name, std::vector<double> watts,
            policy::cpu_format format = policy::cpu_format::percent) {
   predict::model m{predict::curve::through(watts, 10).value()};
@@ -94,7 +94,7 @@ TEST_SUITE("aggregator/extender/power") {
     CHECK_MESSAGE(f.told().find("model: the node's own") != std::string::npos, f.told());
     serve(f, "new", {50, 50, 50, 50, 50, 51});
     CHECK(f.ask(power_fleet::pod("web", "1")).at("new") == 10);
-    // What is said of another form of the load is not this policy's.
+    // A curve that the server gave for another form of the load does not count for this policy.
     power_fleet other;
     serve(other, "cold", {50, 51, 52, 53, 54, 55}, policy::cpu_format::raw);
     CHECK(other.ask(power_fleet::pod("web", "1")).at("cold") == 2);
@@ -177,14 +177,14 @@ TEST_SUITE("aggregator/extender/power") {
 
   TEST_CASE("pods just placed fill a node by the cores that they ask for, up to its cap") {
     power_fleet f;
-    // 1 core of load; 0.9 x 10 are the most. Two pods of 4 cores fill it.
+    // The load is 1 core, and the cap is 0.9 x 10 cores: two pods of 4 cores fill the node.
     for (const char* name : {"a", "b"}) CHECK(f.ask(power_fleet::pod(name, "4")).at("flat") == 10);
     const auto scores = f.ask(power_fleet::pod("c", "4"));
     CHECK(scores == power_fleet::scores{{"cold", 10}, {"flat", 1}, {"new", 0}});
     CHECK_MESSAGE(f.told().find("flat scores 1: the pod of 4 cores would fill it beyond 90 % load; load 1.0 "
                                 "cores, read 180ms ago, and 8.0 in flight") != std::string::npos,
                   f.told());
-    // Asked again, a pod does not stand in its own way.
+    // If kube-scheduler asks again for a pod, that pod is not counted as in flight.
     CHECK(f.ask(power_fleet::pod("b", "4")).at("flat") == 10);
   }
 
@@ -207,7 +207,7 @@ TEST_SUITE("aggregator/extender/power") {
     CHECK(f.record().power[1].in_flight == doctest::Approx(6));
     placed.ready("u1", true, f.now);
     placed.gone("8f1e-a");
-    f.now += 25s;  // the window of 10 s and 10 s more
+    f.now += 25s;  // the 10 s of the load's window, and more than 10 s beyond it
     f.load("flat", 0.7);
     f.load("cold", 0.1);
     (void)f.ask(power_fleet::pod("a", "1"));
@@ -240,7 +240,7 @@ TEST_SUITE("aggregator/extender/power") {
       CHECK_MESSAGE(f.told().find("names no CPU, and WAO's rule needs it") != std::string::npos, f.told());
       CHECK_MESSAGE(f.told().find("90 %") == std::string::npos, f.told());
       (void)f.ask(power_fleet::pod("big", "9500m"));
-      const bool first = by == predict::objective::wao_v1;  // which checks limits only
+      const bool first = by == predict::objective::wao_v1;  // WAO's first version checks only limits
       CHECK_MESSAGE((f.told().find("flat scores 1: the pod of 9.5 cores does not fit beside its load") !=
                      std::string::npos) == !first,
                     f.told());
@@ -277,7 +277,7 @@ TEST_SUITE("aggregator/extender/power") {
     CHECK_MESSAGE(f.told().find("no load and model of any of these nodes yet") != std::string::npos,
                   f.told());
     CHECK(f.ask(power_fleet::pod("web", "1"), {"nobody"}).empty());
-    // A load that nobody knows is no opinion, too.
+    // If the load of all candidates is unknown, the answer has no scores, either.
     f.absent("flat", std::string(policy::load_metric), absence::stale);
     CHECK(f.ask(power_fleet::pod("web", "1"), {"flat"}).empty());
     CHECK(f.ask(power_fleet::pod("web", "1")) == power_fleet::scores{{"cold", 10}, {"flat", 0}, {"new", 0}});

@@ -22,7 +22,7 @@ boost::json::object parsed(const std::string& text) { return boost::json::parse(
 using names = std::vector<std::string>;
 using scores = std::map<std::string, int>;
 
-/// A cluster as the API server tells of it, behind the extender's real calls.
+/// A cluster as the API server reports it, behind the extender's real calls.
 struct cluster : fleet {
   cluster() { face().spreading().watch(&known); }
 
@@ -48,7 +48,7 @@ struct cluster : fleet {
         parsed(fmt::format(R"({{"metadata":{{"uid":"{}","annotations":{{{}}}}},"spec":{{"replicas":{}}}}})",
                            uid, notes, replicas)));
   }
-  /// The API server shows the pod on a node.
+  /// The API server reports that the pod is bound to a node.
   void bind(const std::string& pod, const std::string& node, const std::string& more = "",
             const std::string& set_uid = "77", const std::string& name_space = "default") {
     pods.changed(
@@ -59,7 +59,7 @@ struct cluster : fleet {
             pod, node, more, set_uid)));
   }
 
-  /// A pod of the ReplicaSet; `rate`: its own annotation.
+  /// A pod of the ReplicaSet. `rate`: an annotation of the pod itself.
   static std::string pod(const std::string& name, const std::string& rate = "",
                          const std::string& policy = "", const std::string& toleration = "") {
     std::string text = pod_json(name, policy);
@@ -201,7 +201,8 @@ TEST_SUITE("aggregator/extender/spread") {
         z.told().find("master refused by podspread-rate: it is of the control plane") != std::string::npos,
         z.told());
     CHECK(z.ask(z.pod("web-2", "", "", tolerant), with) == names{"master", "b1"});
-    // Theirs counted the empty area of the control plane for the minimum, and left no node at all.
+    // WAO's podspread counted the empty area of the control plane for the minimum, and so left no node at
+    // all.
     z.bind("web-2", "b1");
     CHECK(z.ask(z.pod("web-3"), with) == names{"a1", "b1"});
     CHECK(z.ask(z.pod("web-3"), {"master"}) == names{"master"});
@@ -252,7 +253,7 @@ TEST_SUITE("aggregator/extender/spread") {
     CHECK(z.ask(z.pod("web-2"), z.all) == z.all);
     z.set(6, "0.5");
     CHECK(z.ask(z.pod("web-2"), z.all) == names{"b1", "c1"});
-    // A rolling update begins with one replica of the new ReplicaSet, of which half would be none.
+    // A rolling update begins with one replica of the new ReplicaSet. Half of that one would be none.
     z.set(1, "0.5", "77", 4);
     CHECK(z.ask(z.pod("web-2"), z.all) == names{"b1", "c1"});
     z.set(4, "0");
@@ -297,11 +298,11 @@ TEST_SUITE("aggregator/extender/spread") {
         const bool several = may.front().front() != may.back().front();
         CHECK_MESSAGE((z.told().find("goes first") != std::string::npos) == several, z.told());
       }
-      CHECK(seen.insert(chosen.substr(0, 1)).second);  // its zone
+      CHECK(seen.insert(chosen.substr(0, 1)).second);  // the first letter is the zone
     }
     CHECK(z.ask(z.pod("web-4"), z.all) == z.all);
     CHECK(z.record().spread->in_flight == 3);
-    // Seen on their nodes they count once; those whose bindings never come are forgotten.
+    // A pod that the API server shows on its node counts once. A pod whose binding never comes is forgotten.
     z.bind("web-1", "a1");
     CHECK(z.ask(z.pod("web-4"), z.all) == z.all);
     CHECK(z.record().spread->placed == 3);
@@ -340,13 +341,13 @@ TEST_SUITE("aggregator/extender/spread") {
                       std::string::npos,
                   z.last);
     CHECK(z.record().refused == 3);
-    // All refused by the policy: that pod is not on its way.
+    // The policy refuses all nodes, so the pod is not counted as in flight.
     for (const char* name : {"a1", "a2", "c1"}) z.value(name, "watts", {99, 0});
     z.publish(p);
     CHECK(z.ask(z.pod("web-3", "", "cool"), z.all).empty());
     CHECK(z.ask(z.pod("web-4", "", "cool"), z.all).empty());
-    CHECK(z.record().spread->in_flight == 1);  // web-2
-    // A dry run refuses nothing; the annotation is not the policy's.
+    CHECK(z.record().spread->in_flight == 1);  // only web-2
+    // A policy in dry run refuses nothing. The annotation is not part of the policy and still refuses.
     p.how = policy::mode::dry_run;
     z.publish(p);
     CHECK(z.ask(z.pod("web-2", "", "cool"), z.all) == names{"b1", "c1"});
@@ -366,7 +367,7 @@ TEST_SUITE("aggregator/extender/spread") {
     CHECK(z.ask(z.pod("web-1", "", "cool"), z.all) == z.all);
     CHECK(z.rank(z.pod("web-1", "", "cool"), z.all) == scores{{"a1", 5}, {"a2", 0}, {"b1", 10}, {"c1", 0}});
     CHECK(z.ask(z.pod("web-2", "", "cool"), z.all) == names{"a1", "a2", "c1"});
-    // Equal scores in two areas: one of them loses a point.
+    // Two nodes with equal scores in different areas: one of them loses a point.
     z.value("c1", "watts", {50, 0});
     z.publish(p);
     const auto equal = z.rank(z.pod("web-2", "", "cool"), {"a1", "a2", "c1"});

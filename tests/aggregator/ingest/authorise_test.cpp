@@ -159,7 +159,7 @@ TEST_SUITE("aggregator/ingest/admission") {
       const auto refused = check_origin(who, table[i].from, table[i].allowed);
       CHECK((refused ? refused->why : wire::reason::none) == table[i].why);
     }
-    // A token that is bound to a node alone has no pod whose address would be known soon.
+    // A token that is bound only to a node names no pod, so there is no pod address to wait for.
     token_holder of_node;
     CHECK_FALSE(check_origin(of_node, elsewhere, not_another_pod));
     CHECK(check_origin(of_node, elsewhere, own_pod)->why == wire::reason::not_authorised);

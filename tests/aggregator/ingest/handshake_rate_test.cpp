@@ -12,7 +12,8 @@ using namespace std::chrono_literals;
 
 constexpr handshake_rate::bounds bounds;
 
-/// A period in which agents waited at the door, and most that began were welcomed.
+/// A period in which agents waited for their handshake, and most of the handshakes that began ended with a
+/// welcome.
 handshake_rate::measurement agents_come(double load, duration lateness = 1ms) {
   return {.load = load, .lateness = lateness, .begun = 60, .welcomed = 55, .kept_waiting = true};
 }
@@ -37,7 +38,7 @@ TEST_SUITE("aggregator/ingest/handshake_rate") {
     handshake_rate rate(bounds);
     CHECK(after(rate, 1, agents_come(0.9)) == bounds.usual * handshake_rate::part);
     CHECK(after(rate, 100, agents_come(0.9)) == bounds.least);
-    CHECK(after(rate, 100, agents_come(0.68)) == bounds.least);  // between the two: as it is
+    CHECK(after(rate, 100, agents_come(0.68)) == bounds.least);  // between the two marks the rate stays
     CHECK(after(rate, 1, agents_come(0.2)) == bounds.least + handshake_rate::step);
     CHECK(after(rate, 100, agents_come(0.2)) == bounds.most);
   }
@@ -60,10 +61,10 @@ TEST_SUITE("aggregator/ingest/handshake_rate") {
   TEST_CASE("a crowd of strangers gets no more than the usual rate, however idle the loop is") {
     handshake_rate rate(bounds);
     CHECK(after(rate, 100, strangers_come(0.1)) == bounds.usual);
-    // The crowd does not keep the higher rate that a storm of agents before it has opened.
+    // A storm of agents raised the rate. The crowd that follows does not keep it raised.
     after(rate, 100, agents_come(0.1));
     CHECK(after(rate, 30, strangers_come(0.1)) == bounds.usual);
-    // A few agents in the crowd do not help it either.
+    // A few agents in the crowd do not raise the rate, either.
     handshake_rate::measurement mixed = strangers_come(0.1);
     mixed.welcomed = 20;
     CHECK(after(rate, 100, mixed) == bounds.usual);
@@ -80,7 +81,7 @@ TEST_SUITE("aggregator/ingest/handshake_rate") {
   }
 
   TEST_CASE("a loop whose load follows the rate ends between the two marks") {
-    // 13 % for agents that stream, and 0.8 ms for each handshake.
+    // The load: 13 % for agents that stream, and 0.8 ms for each handshake.
     handshake_rate rate(bounds);
     double load = 0;
     for (int i = 0; i < 200; ++i) {

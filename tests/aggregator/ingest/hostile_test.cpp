@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-// What agents must not do: the session ends with a named reason, and nothing else is touched.
+// What agents must not do: their session ends with a named reason, and nothing else is affected.
 namespace binnacle::ingest::test {
 
 using event = wire::agent_session::event;
@@ -13,7 +13,7 @@ using store::two_packages;
 
 namespace {
 
-/// A good agent that is there all the time: its session must go on, whatever the other does.
+/// A good agent that stays connected. Its session must go on, whatever the hostile agent does.
 struct witness {
   explicit witness(house& h) : agent(h, "witness") {}
   task<void> arrive() { co_await agent.settle("witness"); }
@@ -187,7 +187,7 @@ TEST_SUITE("aggregator/ingest/hostile") {
       co_await w.arrive();
       visitor agent(h, "node-1");
       co_await agent.settle("node-1");
-      // What an honest encoder with a larger catalogue would send.
+      // The batch of an honest encoder that has a larger catalogue.
       wire::catalog larger = two_packages().series("more").series("and_more");
       wire::batch_encoder encoder;
       encoder.reset(larger);
@@ -237,7 +237,7 @@ TEST_SUITE("aggregator/ingest/hostile") {
       co_await w.arrive();
       visitor agent(h, "node-1");
       co_await agent.settle("node-1");
-      // Another encoder, in step but for its clock.
+      // A second encoder in the same state as the agent's, except for its clock.
       wire::batch_encoder encoder;
       encoder.reset(agent.catalog);
       wire::bytes raw, ignored;
@@ -316,7 +316,7 @@ TEST_SUITE("aggregator/ingest/hostile") {
       co_await h.until(all_came);
       over = true;
       co_await others.wait();
-      CHECK(most_in_a_turn <= 15);  // five, and the turns of two may fall together
+      CHECK(most_in_a_turn <= 15);  // five a turn; a few turns may fall together
       agent.peer->close();
       co_await h.stop();
     });
@@ -353,7 +353,7 @@ TEST_SUITE("aggregator/ingest/storm") {
         crowd.spawn(name, agents.back()->hello(name));
       }
       co_await crowd.wait(within(10s));
-      CHECK(std::chrono::steady_clock::now() - before > 450ms);  // 30 at 50 a second, less a burst of 3
+      CHECK(std::chrono::steady_clock::now() - before > 450ms);  // 30 at 50 a second; the first 3 at once
       CHECK(h.door->counters().open == 30);
       CHECK(h.door->counters().turned_away == 0);
       agents.clear();

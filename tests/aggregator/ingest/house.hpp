@@ -51,14 +51,14 @@ struct house {
     return tls::context::load(client).value()->current();
   }
 
-  /// An agent that has nothing but a token.
+  /// The context of an agent that has a token but no certificate.
   std::shared_ptr<SSL_CTX> no_certificate() {
     tls::options client{tls::role::client, {}, tls::client_certificate::none, true, "binnacle/1"};
     client.pem.authority = ca.certificate();
     return tls::context::load(client).value()->current();
   }
 
-  /// Lets the loop run until `condition` holds; a failure when it does not within half a minute.
+  /// Lets the loop run until `condition` holds. The test fails if that takes more than half a minute.
   template <class Condition>
   task<void> until(Condition condition, int line = __builtin_LINE()) {
     CAPTURE(line);
@@ -66,7 +66,8 @@ struct house {
     while (!condition() && std::chrono::steady_clock::now() < end) co_await async::sleep_for(1ms);
     CHECK(condition());
   }
-  /// The grace is only for agents that are still there: whoever waits for their goodbye gives more of it.
+  /// The aggregator waits for so long for connected agents. A test that expects their goodbye gives a longer
+  /// time.
   task<void> stop(std::chrono::milliseconds grace = 20ms) {
     auto stopped = std::make_shared<bool>(false);
     door->stop(grace, [stopped] { *stopped = true; });
@@ -97,7 +98,7 @@ struct house {
   std::unique_ptr<listener> door;
 };
 
-/// An agent by the book, and a way to send what no agent would.
+/// An agent that follows the protocol, and can also send what no real agent would.
 struct visitor {
   visitor(house& h, const std::string& certificate) : where(h), tls(h.certificate_of(certificate)) {}
   explicit visitor(house& h) : where(h), tls(h.no_certificate()) {}
@@ -110,7 +111,7 @@ struct visitor {
     co_return true;
   }
 
-  /// From another address of loopback, for which a socket must be bound.
+  /// Connects from another loopback address: the socket is bound to it first.
   task<bool> connect_from() {
     async::tcp_socket socket(where.loop);
     const async::tcp::endpoint here(boost::asio::ip::make_address(from), 0);
@@ -123,7 +124,7 @@ struct visitor {
     co_return shaken.has_value();
   }
 
-  /// Connects and says hello; what the aggregator answers is in `session`.
+  /// Connects and says hello. `session` then has the aggregator's answer.
   task<void> hello(std::string node, std::string cluster = "", std::string boot = "boot-1") {
     const bool connected = co_await connect();
     REQUIRE(connected);
@@ -138,13 +139,13 @@ struct visitor {
     co_await send();
     co_await next();
   }
-  /// Hello, the catalogue of a machine with two packages, and a first full batch; waits until they are in the
-  /// view.
+  /// Says hello, sends the catalogue of a machine with two packages and a first full batch, and waits until
+  /// these values are in the view.
   task<void> settle(std::string node) {
     catalog = store::two_packages();
     co_await settle_with_catalog(std::move(node));
   }
-  /// The same with the catalogue that is in `catalog`.
+  /// The same with the catalogue in `catalog`.
   task<void> settle_with_catalog(std::string node) {
     const std::string session_node = node;
     co_await hello(std::move(node));
@@ -191,7 +192,7 @@ struct visitor {
     co_await send_raw(out);
   }
 
-  /// The next thing that the aggregator says; `ended` also when it closed without a word.
+  /// The next message of the aggregator; `ended` also if it closed the connection without a message.
   task<wire::agent_session::event> next() {
     for (;;) {
       last = session.next(boot_clock::now());
@@ -209,7 +210,7 @@ struct visitor {
   std::string told() const { return session.ended() ? session.ended()->message : std::string(); }
 
   house& where;
-  std::string from = {};  ///< its address; empty: 127.0.0.1
+  std::string from = {};  ///< the address that it connects from; empty: 127.0.0.1
   std::shared_ptr<SSL_CTX> tls;
   std::string credential;
   std::uint64_t process = 0;

@@ -4,13 +4,13 @@
 
 #include <fmt/format.h>
 
-// How often agents are asked to read follows how much the loop's thread really works.
+// How often agents are asked to read depends on how much CPU time the loop's thread really uses.
 namespace binnacle::ingest::test {
 namespace reading_load_test {
 
 using event = wire::agent_session::event;
 
-/// A policy that has these metrics watched.
+/// A policy with a rule for each of these metrics, so that agents must read them.
 policy::policy watching(const std::string& name_space, const std::vector<std::string>& metrics) {
   std::string rules;
   for (const std::string& m : metrics)
@@ -24,16 +24,16 @@ policy::policy watching(const std::string& name_space, const std::vector<std::st
   return parsed.policies.front().value;
 }
 
-/// The loop's thread works for so long, whatever else the machine does.
+/// Uses so much CPU time of the loop's thread, however busy the machine is.
 void work(duration span) {
   const duration until = own_thread_time() + span;
   for (volatile double x = 0; own_thread_time() < until;) x = x + 1;
 }
 
-/// The core is told the load of this thread: its own CPU time, in a time that the test says. So a machine
-/// without time changes nothing.
+/// Reports the load of this thread to the core: real CPU time over a time span that the test chooses. So a
+/// busy machine does not change the result.
 struct measured_loop {
-  /// The thread works for this part of the next ten seconds, which are as short as they can be.
+  /// Ten seconds of the core's time in which the thread works for this share. They pass as fast as they can.
   void ten_seconds(aggregator::core& core, double part) {
     const duration before = own_thread_time();
     if (part > 0) work(20ms);
@@ -86,7 +86,7 @@ TEST_SUITE("aggregator/ingest/reading_load") {
       for (int i = 0; i < 40 && h.core.readings().granted() < h.core.readings().wished(); ++i)
         measured.ten_seconds(h.core, 0);
       CHECK(h.core.readings().granted() == h.core.readings().wished());
-      // Each step is told; the last one is what was wished for.
+      // The agent hears of each step. The last interest is what was wished for.
       while (period_of(agent.session.last_interest(), "exporter_metric_7") != 1000) {
         co_await agent.next();
         REQUIRE(agent.last == event::interest);

@@ -2,7 +2,7 @@
 #include "common/tls/certificate.hpp"
 #include "tests/aggregator/ingest/house.hpp"
 
-// Agents by the book, over real TLS on loopback.
+// Agents that follow the protocol, over real TLS on loopback.
 namespace binnacle::ingest::test {
 
 using event = wire::agent_session::event;
@@ -70,7 +70,8 @@ TEST_SUITE("aggregator/ingest/session") {
   TEST_CASE("an agent that connects anew for each catalogue is read more slowly, too") {
     support::run([](async::loop& loop) -> task<void> {
       house h(loop);
-      // The sixth within a second each is slowed; a busy machine may need a few more.
+      // The sixth catalogue is slowed if each comes within a second. On a busy machine it may take a few
+      // more.
       for (int tries = 0; tries < 60 && h.door->counters().slowed_catalogs == 0; ++tries) {
         visitor agent(h, "node-1");
         co_await agent.settle("node-1");
@@ -199,8 +200,8 @@ TEST_SUITE("aggregator/ingest/session") {
     });
   }
 
-  // Said of every agent whose name for the aggregator had one address left, because a replica had been
-  // deleted.
+  // This warning once came for every agent: a replica had been deleted, and the agents' name for the
+  // aggregator had one address left.
   TEST_CASE("links of one agent that replace one another are no two agents with one identity") {
     support::run([](async::loop& loop) -> task<void> {
       house h(loop);
@@ -212,7 +213,7 @@ TEST_SUITE("aggregator/ingest/session") {
       }
       CHECK(h.door->counters().superseded == 3);
       CHECK(h.door->counters().frequent_swaps == 0);
-      // A second agent of that machine is what the warning is about.
+      // The warning is meant for a second agent on that machine.
       for (int i = 0; i < 4; ++i) {
         links.push_back(std::make_unique<visitor>(h, "node-1"));
         links.back()->process = i % 2 == 0 ? 8 : 7;
@@ -228,7 +229,7 @@ TEST_SUITE("aggregator/ingest/session") {
     support::run([](async::loop& loop) -> task<void> {
       house h(loop);
       std::vector<std::unique_ptr<visitor>> twins;
-      // A thief behind the node's own NAT comes second, and takes the node at each odd swap.
+      // A thief behind the same NAT as the node comes second, and takes over the node at every odd swap.
       for (int i = 0; i < 4; ++i) {
         twins.push_back(std::make_unique<visitor>(h, "node-1"));
         co_await twins.back()->hello("node-1", "", i % 2 == 0 ? "boot-1" : "boot-2");
@@ -241,7 +242,8 @@ TEST_SUITE("aggregator/ingest/session") {
       CHECK(all[0].stays == h.view.find("node-1")->peer_address);
       CHECK(h.door->contests(boot_clock::now() + 6min).empty());
 
-      // The swaps made it contested while the thief had the node; the real agent gets it back, and keeps it.
+      // The swaps marked the node as contested while the thief had it. The real agent gets it back and keeps
+      // it.
       visitor real(h, "node-1");
       co_await real.hello("node-1", "", "boot-1");
       CHECK(real.last == event::welcomed);
@@ -254,7 +256,8 @@ TEST_SUITE("aggregator/ingest/session") {
       }
       CHECK(h.ended(wire::reason::contested) == 3);
 
-      // Its own machine's next link is welcome; so is the other when nobody is there any more.
+      // The next link from the agent's own machine is welcome. So is the other machine, once nobody is
+      // connected.
       visitor again(h, "node-1");
       co_await again.hello("node-1", "", "boot-1");
       CHECK(again.last == event::welcomed);
@@ -276,7 +279,7 @@ TEST_SUITE("aggregator/ingest/session") {
       auto real = std::make_unique<visitor>(h, "node-1");
       co_await real->hello("node-1", "", "boot-1");
       REQUIRE(real->last == event::welcomed);
-      // Also one who knows the node's boot id.
+      // A thief who knows the node's boot id is refused, too.
       for (const char* boot : {"boot-2", "boot-1", "boot-2"}) {
         visitor thief(h, "node-1");
         thief.from = "127.0.0.2";
@@ -287,7 +290,7 @@ TEST_SUITE("aggregator/ingest/session") {
       CHECK(h.door->counters().superseded == 0);
       CHECK(h.door->contests(boot_clock::now()).size() == 1);
 
-      // While the machine is being started again he gets in.
+      // While the real machine restarts, the thief gets in.
       real->peer->close();
       auto nobody = [&] { return h.door->counters().open == 0; };
       co_await h.until(nobody);

@@ -9,14 +9,14 @@ namespace {
 
 using event = wire::agent_session::event;
 
-/// What an API server would say of tokens written "ACCOUNT@NODE"; of "ill…" nothing.
+/// An API server that vouches for tokens of the form "ACCOUNT@NODE". For a token "ill…" it gives no answer.
 struct issuer {
   std::vector<std::string> asked;
   duration lives = 1h;
   bool ill = false;
-  std::vector<network> addresses;  // of every token's pod
+  std::vector<network> addresses;  // of the pod of every token
   std::string neighbour;           // the pod that has the peer's address
-  network came_from;               // the last token
+  network came_from;               // where the last token came from
 
   ingest_options options(async::loop& loop) {
     ingest_options o;
@@ -103,7 +103,7 @@ TEST_SUITE("aggregator/ingest/token") {
       visitor own(h, "n1"), foreign(h, "n3"), without(h, "n4");
       co_await greet(own, "n1", "agent@n9");
       CHECK(own.last == event::welcomed);
-      CHECK(own.session.greeting().reauthenticate_after_s > 0);  // the certificate, too, is looked at again
+      CHECK(own.session.greeting().reauthenticate_after_s > 0);  // the certificate is checked again, too
       CHECK(own.session.greeting().reauthenticate_after_s <= 86'400);
       CHECK(tokens.asked.empty());
       co_await greet(foreign, "n2", "agent@n2");
@@ -222,7 +222,8 @@ TEST_SUITE("aggregator/ingest/token") {
       CHECK(thief.session.retry_after() == 1min);
       CHECK(h.door->counters().open == 1);
 
-      // Nothing is known of the agent's pod yet: neither refused for a minute, nor believed.
+      // The address of the agent's pod is not known yet: the agent is not believed, but it need not wait a
+      // minute; it may come again after 10 s.
       tokens.addresses = {};
       co_await greet(early, "n2", "agent@n2");
       CHECK(early.why() == wire::reason::unverified);

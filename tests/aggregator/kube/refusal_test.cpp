@@ -28,7 +28,7 @@ TEST_SUITE("aggregator/kube/refusal") {
         429,
         R"({"kind":"Status","code":500,"reason":"TooManyRequests","message":"later","details":{"retryAfterSeconds":7}})"));
     REQUIRE(r.has_value());
-    CHECK(r->status == 429);  // of the answer itself
+    CHECK(r->status == 429);  // the status of the answer itself
     CHECK(r->reason == "TooManyRequests");
     CHECK(r->message == "later");
     CHECK(r->retry_after == 7s);

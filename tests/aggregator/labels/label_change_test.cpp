@@ -12,7 +12,8 @@ using namespace binnacle;
 using namespace binnacle::labels;
 using action = policy::label_wish::action;
 
-/// A node as the API server has it. `labels` as JSON members; `ours` as the annotation lists them.
+/// A node as the API server has it. `labels` are JSON members; `ours` is our annotation, which lists the
+/// labels that we wrote.
 kube::node_objects::node node(const std::string& labels, const std::string& ours = "") {
   const std::string annotations = ours.empty() ? "" : fmt::format(R"("binnacle/labels":"{}")", ours);
   kube::node_objects seen;
@@ -76,7 +77,7 @@ TEST_SUITE("aggregator/labels/label_change") {
       CHECK(patch(n, off("power")).empty());
       CHECK(patch(n, {}, {}).empty());
     }
-    // Also after we wrote it: somebody else has given it another value.
+    // We wrote this label, and then somebody else gave it another value: it is theirs, too.
     const auto taken = node(R"("power":"always")", "power");
     CHECK(patch(taken, set("power", "violating")) ==
           R"({"metadata":{"resourceVersion":"7","annotations":{"binnacle/labels":null}}})");
@@ -93,7 +94,7 @@ TEST_SUITE("aggregator/labels/label_change") {
       CHECK(c.taken == policy::taken_keys{"power"});
       CHECK(c.foreign.empty() == (wish == action::remove || wish == action::keep));
     }
-    // Blocked means: not now. When the key is free, the engine says when.
+    // Blocked means: do nothing now. The engine wishes again when the key is free.
     CHECK(patch(node(""), {{"power", {action::blocked, ""}}}).empty());
     CHECK(patch(node(R"("power":"violating")", "power"), {{"power", {action::blocked, ""}}}).empty());
   }
@@ -111,7 +112,7 @@ TEST_SUITE("aggregator/labels/label_change") {
     CHECK(
         patch_of("n1", n, change_for(n, nullptr, power)).body ==
         R"({"metadata":{"resourceVersion":"7","labels":{"telemetry.aware.scheduling.gone/x":null},"annotations":{"binnacle/labels":"power"}}})");
-    // A wish that was made before the policy went is no reason to write it again.
+    // A wish from before the policy was deleted does not write the label again.
     CHECK(patch(node(""), set("power", "violating"), {}).empty());
   }
 

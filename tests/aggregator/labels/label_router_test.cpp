@@ -13,7 +13,8 @@ using policy::test::world;
 
 const label_map violating{{"p", "violating"}};
 
-/// The router with an engine, the store's names, and what it has sent. Policy p labels one node at most.
+/// The router with an engine and the store's names, and the wishes that it has sent. Policy p may label one
+/// node.
 struct house {
   explicit house(bool in_cluster)
       : w({.told_nodes_only = in_cluster}),
@@ -32,7 +33,7 @@ struct house {
     w.apply(policy::test::manifest(
         {{"deschedule", "maxNodes: 1, rules: [{metricname: temp, operator: GreaterThan, target: 80}]"}}));
   }
-  /// An agent of that node comes; its name is its letter.
+  /// An agent connects for this node. The node's name is this letter.
   void agent(char node) {
     const std::string name(1, node);
     const auto id = stock.node(name);
@@ -49,7 +50,7 @@ struct house {
     router.set_labels({{std::string(1, node), std::move(labels)}}, w.now);
     work();
   }
-  /// As the ingest loop does it now and then, with its 24 h.
+  /// Forgets idle nodes as the ingest loop does from time to time, after 24 h.
   void forget_idle() {
     const auto keep = [this](const std::string& name) { return router.keeps(name); };
     router.forget_nodes(stock.forget_idle(24h, w.now, keep), w.now);
@@ -154,7 +155,7 @@ TEST_SUITE("aggregator/labels/label_router") {
     h.value('a', 10);
     h.tell('a', label_map{});
     CHECK(h.wishes["b"] == "p=violating");
-    // A node without labels of ours is no business of the store's.
+    // The store need not know a node that has no labels of ours and no agent.
     h.tell('c', label_map{});
     CHECK_FALSE(h.stock.find("c").has_value());
   }
@@ -170,7 +171,7 @@ TEST_SUITE("aggregator/labels/label_router") {
     h.value('b', 90);
     CHECK(h.wishes["b"] == "-p");
     CHECK(h.wishes["a"] == "~p");
-    // Its label goes, and with it the reason to know it.
+    // When the label is removed, the node may be forgotten.
     h.tell('a', label_map{});
     h.forget_idle();
     CHECK_FALSE(h.stock.find("a").has_value());
@@ -240,7 +241,7 @@ TEST_SUITE("aggregator/labels/label_router") {
     CHECK(h.carried["a"].empty());
     h.value('a', 90);
     CHECK(h.wishes["b"] == "p=violating");
-    // Made anew: its wishes are sent again, even if they are as before.
+    // The Node object was made again: its wishes are sent again, even if they did not change.
     h.wishes.clear();
     h.tell('a', label_map{});
     CHECK(h.wishes["a"] == "-p");

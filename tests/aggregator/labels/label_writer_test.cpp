@@ -63,7 +63,7 @@ struct talk {
     return patch->call.target.substr(patch->call.target.rfind('/') + 1) + " " +
            (l ? boost::json::serialize(*l) : "{}");
   }
-  /// The last patch was done, and the node has these labels now.
+  /// The API server accepted the last patch, and the node now has these labels.
   void done(const std::string& labels, const std::string& ours) { done(last, labels, ours); }
   void done(const std::string& node, const std::string& labels, const std::string& ours) {
     seen(node, labels, ours);
@@ -83,7 +83,7 @@ const std::string off = R"({"hot":null})";
 const std::string is_on = R"("hot":"violating")";
 
 TEST_SUITE("aggregator/labels/patch_pace") {
-  /// Patches one after the other, as soon as each may be sent.
+  /// Sends patches one after the other, each as soon as the pace permits. Each is answered after `answer`.
   const auto patch = [](patch_pace& p, instant& now, int times, duration answer) {
     for (int i = 0; i < times; ++i) {
       now = std::max(now, p.next());
@@ -193,7 +193,7 @@ TEST_SUITE("aggregator/labels/label_writer") {
     CHECK(next > t.now);
     CHECK(next <= t.now + 50ms);
     t.now += 1s;
-    const int then = patches_now();  // some more: the last ones had to wait, and were answered quickly
+    const int then = patches_now();  // more than before: the last answers came quickly
     CHECK(then > 20);
     CHECK(then < 25);
     for (int s = 0; s < 10; ++s) {
@@ -203,8 +203,8 @@ TEST_SUITE("aggregator/labels/label_writer") {
     CHECK(t.w.stats().written == 200);
   }
 
-  /// The patches that are answered within that time, each after so long, in the order in which they were
-  /// made.
+  /// How many patches are answered within `span`. Each is answered after `answer`, in the order in which they
+  /// were made.
   const auto patches_within = [](talk& t, duration span, duration answer) {
     int patches = 0;
     std::deque<std::pair<instant, std::string>> under_way;

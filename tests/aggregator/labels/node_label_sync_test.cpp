@@ -29,7 +29,7 @@ using namespace std::chrono_literals;
 using async::task;
 namespace json = boost::json;
 
-/// Nodes, their patches, and a watch that shows nothing. All on the server's thread.
+/// Nodes and their patches, and a watch that never reports a change. All of it runs on the server's thread.
 struct slow_api {
   slow_api(int nodes, duration patch_takes) : takes(patch_takes), server(routes()) {
     for (int i = 0; i < nodes; ++i) {
@@ -69,7 +69,7 @@ struct slow_api {
       api.twice = !api.under_way.insert(name).second || api.twice;
       api.most = std::max(api.most, api.under_way.size());
       due.expires_after(api.takes);
-      // When the connection has gone, so has this.
+      // If the connection closes first, the timer ends, too, and nothing is answered.
       due.async_wait([&of = api, node = name, change = body,
                       answer = std::move(answer)](const boost::system::error_code& cut) {
         of.under_way.erase(node);
@@ -127,7 +127,7 @@ struct deaf final : router_inbox {
   void set_writes_labels(bool) override {}
 };
 
-/// Wishes for a label on each node, and waits until all are written; how long that took.
+/// Wishes for a label on each node and waits until all are written. Returns how long that took.
 duration write_all(slow_api& api, int nodes, std::chrono::seconds limit) {
   duration took{};
   const logger quiet("test", log_level::off);

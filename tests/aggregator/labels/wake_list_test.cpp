@@ -46,7 +46,7 @@ struct house {
     for (std::uint32_t i = 0; i < 4; ++i) is(i, what);
   }
 
-  /// A filter call of the pod with these candidates is answered as the verdicts say.
+  /// The pod's filter call with these candidates gets the answer that the verdicts imply.
   void filter(const std::string& pod, std::vector<std::uint32_t> candidates) {
     decision::record r;
     r.pod = {"default", pod, "uid-" + pod};

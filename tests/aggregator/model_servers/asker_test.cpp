@@ -28,7 +28,7 @@ http::answer says(unsigned status, std::string body) {
 
 result<reply> heard(const http::answer& a, const asker::call& c) { return reply_of(a, c.count); }
 
-/// The watts of a machine with 100 W idle and 2 W more for each percent.
+/// The answer for a machine that draws 100 W when idle and 2 W more for each percent of load.
 http::answer watts(const asker::call& c) {
   std::string data;
   for (std::size_t i = 0; i < c.count; ++i)
@@ -41,8 +41,8 @@ struct world {
   instant now = from_ns(1'000'000'000'000);
   std::vector<asker::call> next() { return it.next(now); }
   void pass(duration d) { now += d; }
-  /// Asks for the curve until it is known, of a model that answers `most` points in time and no more. Gives
-  /// how many calls that took.
+  /// Asks for the curve until it is known. The model answers in time only if a call has at most `most`
+  /// points. Returns how many calls that took.
   int curve(const question& q, std::size_t most) {
     int calls = 0;
     for (const instant until = now + 10min; now < until && calls < 100; pass(1s)) {
@@ -60,7 +60,7 @@ struct world {
 
 std::uint64_t count(const asker& a, asker::outcome o) { return a.counted()[static_cast<std::size_t>(o)]; }
 
-/// The same machine, by gRPC as MLServer says it.
+/// The same machine, by gRPC, in the form of MLServer.
 reply grpc_watts(const asker::call& c) {
   std::string response;
   protozero::pbf_writer to(response);
@@ -142,7 +142,7 @@ TEST_SUITE("aggregator/model_servers/asker") {
             w.now);
       }
     };
-    CHECK(ask_all() == 2 + 5);  // 101 and 50 are too many, 25 are not: four times 25, and one
+    CHECK(ask_all() == 2 + 5);  // 101 and 50 points are too many; then four calls of 25, and one of 1
     const auto known = w.it.want(q, w.now);
     REQUIRE(known != nullptr);
     CHECK(known->power.watts(10) == doctest::Approx(300));
@@ -165,7 +165,7 @@ TEST_SUITE("aggregator/model_servers/asker") {
                       w.now);
       }
     }
-    CHECK(calls_of_bad == 7);  // 101, 50, 25, 12, 6, 3, 1
+    CHECK(calls_of_bad == 7);  // with 101, 50, 25, 12, 6, 3 and 1 points
     CHECK(w.it.want(good, w.now) != nullptr);
     CHECK(w.it.want(bad, w.now) == nullptr);
     CHECK(w.it.trouble(bad).find("unexpected inference input") != std::string::npos);
@@ -205,7 +205,7 @@ TEST_SUITE("aggregator/model_servers/asker") {
       "a model that is slow with a whole curve gives it in parts, and its server's other models go on") {
     world w;
     const question slow = about("h:1", "slow"), other = about("h:1", "other");
-    CHECK(w.curve(slow, 30) == 2 + 5);  // 101 and 50 take too long; four times 25, and one
+    CHECK(w.curve(slow, 30) == 2 + 5);  // 101 and 50 points take too long; then 4 x 25 and 1
     const auto known = w.it.want(slow, w.now);
     REQUIRE(known != nullptr);
     CHECK(known->power.watts(10) == doctest::Approx(300));
@@ -279,7 +279,7 @@ TEST_SUITE("aggregator/model_servers/asker") {
         w.it.answered(now[0],
                       now[0].count > 50 ? grpc_says(too_many, now[0]) : result<reply>(grpc_watts(now[0])),
                       w.now);
-      CHECK(calls == 1 + 3);  // 101 are too many: 50, 50 and one
+      CHECK(calls == 1 + 3);  // 101 points are too many; then calls of 50, 50 and 1
       REQUIRE(w.it.want(q, w.now) != nullptr);
       CHECK(w.it.want(q, w.now)->power.watts(10) == doctest::Approx(300));
       CHECK(w.it.want(q, w.now)->server == "grpc://h:1/v2/models/pc");

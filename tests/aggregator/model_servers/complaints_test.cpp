@@ -20,7 +20,7 @@ kube::object_reference config(const std::string& name) {
   return {"NodeConfig", "node.waok8s.github.io/v1beta1", "wao-system", name, "uid-" + name};
 }
 
-/// The events of a moment, if this replica writes any.
+/// The events that are due at `now`. A replica that does not write (`writes`) gives none.
 std::vector<kube::note> said(complaints& all, instant now, bool writes = true) {
   std::vector<kube::note> out;
   all.say(now, [&](kube::note n) {

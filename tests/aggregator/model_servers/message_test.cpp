@@ -1,5 +1,5 @@
-// Questions and answers as bytes: recorded from MLServer, from Triton and from TensorFlow behind TensorFlow
-// Serving's own definitions, and what a server may say instead.
+// Questions and answers as bytes: recorded from MLServer, from Triton, and from a TensorFlow model behind the
+// definitions of TensorFlow Serving. Then answers that a faulty server might send.
 #include "aggregator/model_servers/message.hpp"
 
 #include "tests/common/grpc/frames.hpp"
@@ -33,7 +33,7 @@ result<values> tf(const std::string& bytes, std::size_t count) {
   return watts_in_message(protocol::tf_serving, bytes, count);
 }
 
-/// One output of V2 with these contents, and raw bytes beside it if there are any.
+/// One output of the V2 protocol with these contents, and with raw bytes if there are any.
 std::string infer(const std::string& type, const std::string& contents,
                   const std::vector<std::string>& raws = {}) {
   std::string out;
@@ -157,7 +157,7 @@ TEST_SUITE("aggregator/model_servers/message") {
     is(v2(infer("INT64", "", {raw<std::int64_t>({100, -200})}), 2), {100, -200});
     is(v2(infer("UINT8", "", {"\x64\xc8"}), 2), two);
     is(v2(infer("UINT32", "", {raw<std::uint32_t>({100, 200})}), 2), two);
-    // 100 is 1.5625 · 2^6, 200 twice that.
+    // In FP16, 100 is 1.5625 · 2^6, and 200 is twice that.
     is(v2(infer("FP16", "", {raw<std::uint16_t>({0x5640, 0x5a40})}), 2), two);
     is(v2(infer("BF16", "", {raw<std::uint16_t>({0x42c8, 0x4348})}), 2), two);
     const auto contents = [](auto&& add) {
@@ -175,7 +175,7 @@ TEST_SUITE("aggregator/model_servers/message") {
           2),
        two);
     is(v2(infer("FP32", contents([&](pbf_writer& w) {
-                  w.add_float(6, 100);  // each alone, as old writers do
+                  w.add_float(6, 100);  // each value in a field of its own (not packed), as old writers do
                   w.add_float(6, 200);
                 })),
           2),
@@ -251,7 +251,7 @@ TEST_SUITE("aggregator/model_servers/message") {
         CHECK_FALSE(got.error().message.empty());
       }
     }
-    // Each field of numbers as each of the other types: found by the fuzzer.
+    // Each numeric field with the wire type of each of the others. The fuzzer found this case.
     for (std::uint32_t field = 1; field < 20; ++field) {
       std::string odd;
       pbf_writer to(odd);

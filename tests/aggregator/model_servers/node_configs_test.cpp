@@ -26,7 +26,7 @@ named_model read(const std::string& predictor) {
   return read_node_config("NodeConfig wao-system/w0", o.at("spec").as_object());
 }
 
-/// With a uid, as the API server gives it.
+/// The object with a uid, as the API server gives it.
 boost::json::object with_uid(boost::json::object o, const std::string& uid) {
   o["metadata"] = {{"uid", uid}};
   return o;

@@ -15,7 +15,7 @@ using policy::cpu_format;
 
 using label_map = std::map<std::string, std::string, std::less<>>;
 
-/// A node of WAO's first version.
+/// The labels of a node in WAO's first version.
 label_map wao_v1() {
   return {{"tensorflow/host", "10.0.0.7"},
           {"tensorflow/port", "8500"},

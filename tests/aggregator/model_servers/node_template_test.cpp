@@ -21,7 +21,7 @@ std::string filled(std::string_view text, const template_values& of = worker) {
   return made.has_error() ? "error" : *made;
 }
 
-/// As WAO's documentation has it, but for the selector and the predictor's endpoint.
+/// The spec of WAO's documentation, with another selector and another endpoint of the predictor.
 boost::json::object spec_of(const std::string& selector, const std::string& endpoint) {
   return boost::json::parse(fmt::format(R"({{"nodeSelector":{},"template":{{"metricsCollector":{{
     "inletTemp":{{"type":"Redfish","endpoint":"https://10.0.0.{{{{.IPv4.Octet4}}}}","basicAuthSecret":{{"name":"r"}},"fetchInterval":"10s"}},

@@ -101,7 +101,7 @@ TEST_SUITE("aggregator/model_servers/question") {
     const auto nan = watts_in(protocol::tf_serving, R"({"outputs":[[NaN],[1]]})", 2);
     REQUIRE(nan.has_error());
     CHECK(nan.error().message == "the model says NaN or Infinity");
-    // Nothing that a server sends makes the reader dig without end.
+    // Deeply nested JSON does not make the reader recurse without bound.
     CHECK(watts_in(protocol::v2, std::string(100'000, '['), 1).has_error());
   }
 
@@ -115,7 +115,7 @@ TEST_SUITE("aggregator/model_servers/question") {
   TEST_CASE("a curve that falls or stands is lifted, and one that no server has is refused") {
     std::vector<double> steps(points, 200);
     for (std::size_t i = 0; i < points; ++i) steps[i] += 10.0 * static_cast<double>(i / 20);
-    steps[30] = 150;  // a dip, as models of trees have
+    steps[30] = 150;  // a dip, as in curves of tree models
     const auto lifted = curve_of(steps, 96);
     REQUIRE(lifted.has_value());
     CHECK(lifted->watts(96 * 0.30) == doctest::Approx(210));

@@ -1,5 +1,5 @@
-// The service between an API server and model servers, which are real HTTP servers on loopback: they speak
-// the protocol as it was recorded from MLServer, and can be told to be ill.
+// The service between an API server and model servers. The model servers are real HTTP servers on loopback:
+// they speak the protocol as it was recorded from MLServer, and can be made to fail.
 #include "aggregator/model_servers/service.hpp"
 
 #include "tests/aggregator/store/nodes.hpp"
@@ -22,11 +22,11 @@ namespace model_service_test {
 using namespace binnacle;
 using namespace std::chrono_literals;
 
-/// Says 100 W and 2 W more for each percent, in MLServer's form.
+/// A model server that gives 100 W and 2 W more for each percent of load, in MLServer's form.
 struct model_server {
   std::atomic<int> calls{0};
   std::atomic<unsigned> status{200};
-  std::atomic<std::size_t> most{1'000};  // with more points it takes longer than anybody waits
+  std::atomic<std::size_t> most{1'000};  // a call with more points takes too long
   support::served door{routes()};
 
   http::router routes() {
@@ -51,7 +51,7 @@ struct model_server {
   }
 };
 
-/// An API server that has one NodeConfig, if there is a model for it, and none of the older group.
+/// An API server with one NodeConfig, if a model is given, and with no object of the older API group.
 struct api_server {
   explicit api_server(std::string of_model) : endpoint(std::move(of_model)) {}
   std::string endpoint;
@@ -88,7 +88,8 @@ std::string text_of(const char* variable) {
 }
 
 struct house {
-  /// `real`: a model's endpoint; `labels`: of the node, which then has no other model.
+  /// `real`: the endpoint of a real model. `labels`: the labels of the node; if there are some, the node has
+  /// no other model.
   explicit house(std::vector<std::string> allowed, unsigned status = 200, std::string real = {},
                  std::map<std::string, std::string> labels = {})
       : api(real.empty() ? fmt::format("http://127.0.0.1:{}/pre/v2/models/pc/versions/v0.1.0/infer",
@@ -128,7 +129,7 @@ struct house {
   ~house() {
     loop.on_loop([this] { it.reset(); });
   }
-  /// Waits for what must come, a minute if need be.
+  /// Waits until `there` holds, at most a minute.
   bool comes(const std::function<bool()>& there) {
     for (int i = 0; i < 6000; ++i) {
       bool yes = false;
@@ -138,8 +139,8 @@ struct house {
     }
     return false;
   }
-  /// What is said of model servers and models. The API server of this test ends each watch at once, which is
-  /// trouble of another kind.
+  /// The troubles that concern models. Others are left out: this API server ends each watch at once, which is
+  /// reported, too.
   std::vector<std::string> ill() const {
     auto out = it->troubles();
     std::erase_if(out, [](const std::string& t) { return !t.starts_with("model "); });
@@ -222,7 +223,8 @@ TEST_SUITE("aggregator/model_servers/service") {
     });
   }
 
-  // Likewise, with "PORT NAME VERSION SIGNATURE". WAO's first version tells shares of the load.
+  // real_servers_test.py starts this server, too; BINNACLE_TF_MODEL names a file with "PORT NAME VERSION
+  // SIGNATURE". WAO's first version states the load as a share.
   TEST_CASE("a real TensorFlow model gives the curve of a node with WAO's labels" *
             doctest::skip(std::getenv("BINNACLE_TF_MODEL") == nullptr)) {
     std::istringstream given(text_of("BINNACLE_TF_MODEL"));
@@ -241,7 +243,7 @@ TEST_SUITE("aggregator/model_servers/service") {
                                               {"cpu2/max", "90"}};
     house h({"127.0.0.1"}, 200, {}, labels);
     REQUIRE(h.comes([&] { return h.served() != nullptr; }));
-    // 100 W and 200 W at full load.
+    // 100 W idle, and 200 W more at full load.
     h.loop.on_loop([&] {
       CHECK(h.served()->power.watts(0) == doctest::Approx(100));
       CHECK(h.served()->power.watts(5) == doctest::Approx(200));

@@ -12,7 +12,8 @@ using namespace binnacle::ops;
 
 namespace {
 
-/// The routes of the ops port, asked without sockets. What waits for the loop is run at once, unless `hold`.
+/// The routes of the ops port, called without sockets. Work for the ingest loop runs at once, unless `hold`
+/// is set.
 struct port : house {
   decision::ring decisions;
   std::vector<std::function<void()>> waiting;
@@ -165,7 +166,7 @@ TEST_SUITE("aggregator/ops/api") {
           {"hostname", u.name}, {"key-" + std::to_string(1000 + i), "x"}, {"zone", "east"}};
     }
     const std::string keys = body("/api/v1/nodelabels");
-    // Too many values to group by, and so not counted.
+    // This key has too many values to group by, so its values are not counted.
     CHECK(keys.find(R"({"key":"hostname","nodes":300})") != std::string::npos);
     CHECK(keys.find(R"({"key":"key-1000","nodes":1,"values":1})") != std::string::npos);
     CHECK(keys.find(R"({"key":"zone","nodes":300,"values":1})") != std::string::npos);
@@ -238,7 +239,7 @@ TEST_SUITE("aggregator/ops/api") {
     predict::model m{predict::curve::through(std::vector<double>{100, 300}, 16).value()};
     for (int i = 0; i < 20; ++i) m.measured.add(0.5, 200);
     m.covered = 1.0 / 21;
-    m.known_from = 0.4;  // by others
+    m.known_from = 0.4;  // other nodes measured from here
     m.known_to = 0.6;
     m.noise = 0.012;
     m.samples = 20;
@@ -257,12 +258,12 @@ TEST_SUITE("aggregator/ops/api") {
       CAPTURE(part);
       CHECK_MESSAGE(text.find(part) != std::string::npos, text);
     }
-    // The list says it in short, of nodes that have one.
+    // The list of nodes has a short form, for nodes that have a model.
     const std::string listed = body("/api/v1/nodes");
     const auto model = listed.find(R"("model":{"source":"node","coveredPercent":4},"verdicts":)");
     CHECK_MESSAGE(model < listed.find(R"("name":"node-b")"), listed);
     CHECK(listed.find("\"model\":", model + 1) == std::string::npos);
-    // A node that says what it does now.
+    // A node that reports its load and its watts now.
     store::catalog_builder c;
     c.group("os")
         .series("os_cpu_utilization_ratio", {}, -4)
@@ -274,7 +275,7 @@ TEST_SUITE("aggregator/ops/api") {
     nodes.models().set(store::index(nodes.find("node-d")->id), std::make_shared<const predict::model>(m));
     CHECK(body("/api/v1/power/node-d").starts_with(R"({"node":"node-d","loadRatio":0.2500,"watts":140.4,)"));
     CHECK(body("/api/v1/power/node-d").find(R"("predictedWatts":150.0)") != std::string::npos);
-    // What its data sheet says counts where nobody has measured, if it makes sense.
+    // The watts of its data sheet count if nobody has measured the node, and if they are plausible.
     store::catalog_builder sheet;
     sheet.group("files").series("rated_idle_watts", {}, 0).series("rated_peak_watts", {}, 0);
     auto rated = add("node-e", sheet);
@@ -285,7 +286,7 @@ TEST_SUITE("aggregator/ops/api") {
     CHECK_MESSAGE(mixed_up.find(R"("ratedTrouble":"rated watts of 400 idle and 90 with all cores busy)") !=
                       std::string::npos,
                   mixed_up);
-    // A model server's goes before what was learned, and says what is wrong with it.
+    // A model server's curve is preferred to what was learned. The answer says what is wrong with that curve.
     predict::model served{predict::curve::through(std::vector<double>{100, 500}, 16).value()};
     served.from = predict::model_source::server;
     served.server = "http://h:1/v2/models/pc/infer";

@@ -17,7 +17,8 @@ using namespace binnacle;
 using namespace binnacle::ops;
 namespace json = boost::json;
 
-/// Nodes of 10 cores at 10 % load. "cold" draws least and rises steeply, "flat" draws much and stays flat.
+/// Nodes of 10 cores at 10 % load. "cold" draws least and its watts rise steeply, "flat" draws much and its
+/// watts hardly rise.
 struct power_house {
   policy::view nodes;
   std::shared_ptr<store::shared_column> loads =
@@ -98,7 +99,7 @@ TEST_SUITE("aggregator/ops/what_if") {
     CHECK(a.at("cpu") == "2");
     CHECK(a.at("placed") == 4);
     CHECK(a.at("knownNodes") == 2);
-    // Together 75 and 202.5 W at one core each; eight cores more on "flat" cost 2.5 W each.
+    // At one core each, "cold" draws 75 W and "flat" 202.5 W. Eight more cores on "flat" cost 2.5 W each.
     CHECK(a.at("wattsNow").to_number<double>() == doctest::Approx(277.5));
     CHECK(a.at("wattsThen").to_number<double>() == doctest::Approx(297.5));
     REQUIRE(a.at("nodes").as_array().size() == 1);
@@ -124,9 +125,9 @@ TEST_SUITE("aggregator/ops/what_if") {
   TEST_CASE_FIXTURE(power_house, "pods in flight and the policy's terms count as they do in prioritize") {
     in_flight = [](const policy::published_rule& load, instant) {
       CHECK(load.definition.metric == policy::load_metric);
-      return std::vector<double>{0, 6};  // on "flat"
+      return std::vector<double>{0, 6};  // 6 cores on "flat"
     };
-    terms.pod_usage = 0.5;  // of what is in flight, too
+    terms.pod_usage = 0.5;  // it also scales the load in flight
     const auto a = ask(1, "4");
     const json::value& flat = a.at("nodes").at(0);
     CHECK(flat.at("node") == "flat");

@@ -19,7 +19,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// Equal machines in the faces' view, compared again and again; what is odd is named at the first look.
+/// Equal machines in the faces' view, compared again and again. An odd machine is named at the first
+/// comparison.
 struct fleet {
   logger log{"test", log_level::off};
   async::loop loop{1};

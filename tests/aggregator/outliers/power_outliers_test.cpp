@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// A fleet looked at every ten seconds.
+/// A fleet that is compared every ten seconds.
 struct fleet {
   power_outliers watch;
   instant now{1h};
@@ -81,7 +81,7 @@ TEST_SUITE("aggregator/power_outliers") {
     SUBCASE("no value") { f.nodes.erase(f.nodes.begin() + 7); }
     SUBCASE("at the edge") {
       for (int i = 0; i < 20; ++i) {
-        f.nodes[7].watts = i % 2 == 0 ? 52 : 48;  // a factor of 3.9 and 4.2 from 202 W
+        f.nodes[7].watts = i % 2 == 0 ? 52 : 48;  // 202 W is 3.9 and 4.2 times as much
         f.pass(10s);
         CHECK(f.named() == names{"a7"});
       }
@@ -152,7 +152,7 @@ TEST_SUITE("aggregator/power_outliers") {
     CHECK(f.named().empty());
   }
 
-  // psys of an old agent: 0.0 W was left out of every comparison.
+  // The psys meter of an old agent gave 0.0 W, and such nodes were left out of every comparison.
   TEST_CASE("a node that says 0 W is far below the others") {
     fleet f;
     f.add("a", 20, 200);

@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 inline constexpr auto dont = strategy_kind::dontschedule;
 inline constexpr auto evict = strategy_kind::deschedule;
 
-/// The store as the engine sees it, and no more of it.
+/// The part of the store that the engine uses.
 class fake_columns : public column_source {
  public:
   struct column {
@@ -62,7 +62,7 @@ class fake_columns : public column_source {
   family_names families;
 };
 
-/// What the engine said, in order.
+/// What the engine reported, in order.
 class recorder : public sink {
  public:
   void happened(const event& e) override { events.push_back(e); }
@@ -76,13 +76,13 @@ class recorder : public sink {
   std::shared_ptr<const policy_table> table;
 };
 
-/// An engine with nodes "a", "b"… (ids 0, 1…) and a time that only the test moves. Deadlines are met as they
-/// come due, as the shell's timer does it.
+/// An engine with nodes "a", "b"… (ids 0, 1…) and a time that only the test moves. Deadlines are met when
+/// they are due, as by the aggregator's timer.
 class world {
  public:
   explicit world(engine_options options = {}) : e(columns, out, std::move(options)) {}
 
-  /// The policies of a manifest; it must be right.
+  /// Puts the policies of a manifest in force. The manifest must have no mistake.
   void apply(const std::string& manifest) {
     const parsed_text t = parse_policies("test.yaml", manifest);
     std::vector<policy> all;
@@ -94,7 +94,7 @@ class world {
     e.set_policies(all, now);
   }
 
-  /// Time goes on to `t` (since the test began), with everything that is due on the way.
+  /// Moves the time to `t` after the test's start. Everything that is due until then happens.
   void at(duration t) {
     const instant end = start + t;
     REQUIRE(end >= now);
@@ -109,7 +109,8 @@ class world {
 
   static store::node_id id(char node) { return store::node_id{static_cast<std::uint32_t>(node - 'a')}; }
 
-  /// A value read now, good for `life`. Every column of the metric gets it, whatever its window.
+  /// Sends a value that is read now and valid for `life`. Every column of the metric gets it, whatever its
+  /// window.
   void value(char node, const std::string& metric, double v, duration life = 10s) {
     sample(node, metric, {from_double(v, -3).value(), now, now + life, absence::none});
   }
@@ -139,7 +140,8 @@ class world {
     return of(node, kind, policy).what;
   }
 
-  /// "p=violating -q ~r !s": set, to be removed, to be kept as it is, somebody else's; long prefixes cut.
+  /// The label wishes as "p=violating -q ~r !s": set p, remove q, keep r as it is, s belongs to somebody
+  /// else. Long prefixes are cut off.
   std::string labels(char node) const { return text(e.labels(id(node))); }
   std::string would_be(char node) const { return text(e.would_be_labels(id(node))); }
   static std::string text(const label_wishes& wishes) {
@@ -188,7 +190,7 @@ inline std::string manifest(const std::vector<std::pair<std::string, std::string
   return out;
 }
 
-// Rules that many tests share, and a strategy of some.
+// Rules that many tests share, and one strategy.
 inline const std::string hot = "{metricname: temp, operator: GreaterThan, target: 80}";
 inline const std::string low = "{metricname: ram, operator: LessThan, target: 200}";
 
@@ -200,7 +202,7 @@ inline std::string one(const std::string& kind, const std::string& rule, const s
   return manifest({{kind, rules(rule, strategy)}});
 }
 
-/// What a node carries that violates it.
+/// The labels of a node that violates policy p.
 inline const std::map<std::string, std::string> violating{{"p", "violating"}};
 
 }  // namespace binnacle::policy::test

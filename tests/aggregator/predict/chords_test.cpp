@@ -45,7 +45,7 @@ TEST_SUITE("aggregator/predict/chords") {
     CHECK(node.from(1) == 0);
     CHECK(node.from(2.5) == 0);
     CHECK(node.from(3) == doctest::Approx(10));
-    CHECK(node.from(0) == doctest::Approx(50.0 / 4));  // 140 at 3 cores is 13.3 a core, 150 at 4 less
+    CHECK(node.from(0) == doctest::Approx(50.0 / 4));  // 50 W over 4 cores; 40 W over 3 cores is more
   }
 
   TEST_CASE("the cap bounds what a step is spread over") {
@@ -84,7 +84,8 @@ TEST_SUITE("aggregator/predict/chords") {
         const double load = random() * 0.999 * cap * 64;
         CAPTURE(round);
         CAPTURE(load);
-        // Points are kept to a tenth of a milliwatt, and a step of a curve of 100 points has 0.65 cores.
+        // A point is rounded to a tenth of a milliwatt; neighbouring points of a curve of 100 points are 0.65
+        // cores apart.
         const double expected = by_definition(c, load, cap * 64);
         CHECK(std::abs(node.from(load) - expected) <= 1e-6 * expected + 5e-4);
       }
@@ -92,8 +93,8 @@ TEST_SUITE("aggregator/predict/chords") {
   }
 
   TEST_CASE("defect: a model of steps ranks a pod of one hundredth of a node") {
-    // WAO's published models are trees: the watts stand still for many loads, and the pod's own watts are 0
-    // on both.
+    // WAO's published models are trees: the watts do not change over many loads, so the pod's own watts are 0
+    // on both nodes.
     const chords steep(of({100, 100, 100, 100, 200, 200, 200, 200, 300}, 100), 1);
     const chords flat(of({100, 100, 100, 100, 110, 110, 110, 110, 120}, 100), 1);
     CHECK(steep.watts(13.5) == steep.watts(12.5));

@@ -42,7 +42,7 @@ constexpr cost of(double watts) { return {known::yes, watts}; }
 
 TEST_SUITE("aggregator/predict/cost") {
   TEST_CASE("the started node is cheaper than an idle one like it, which the pod's own watts do not see") {
-    // Flat below, dear above: the pod's own watts prefer to wake the second node.
+    // The first core of an idle node costs 50 W, the second one 6 W.
     const auto a = node({100, 150, 156, 166, 180}, 4);
     CHECK(by_chord(a, 1, 1).watts < by_chord(a, 0, 1).watts);
     CHECK(by_increase(a, 0, 1).watts == doctest::Approx(50));
@@ -50,7 +50,7 @@ TEST_SUITE("aggregator/predict/cost") {
   }
 
   TEST_CASE("nodes of different size compare by the pod's watts, not by their shares") {
-    // Both rise from 100 to 200 W; the large one takes eight times as many cores for it.
+    // Both rise from 100 to 200 W. The large node needs eight times as many cores for that.
     const auto small = node({100, 200}, 8), large = node({100, 200}, 64);
     CHECK(by_chord(small, 4, 2).watts == doctest::Approx(25));
     CHECK(by_chord(large, 32, 2).watts == doctest::Approx(25.0 / 8));

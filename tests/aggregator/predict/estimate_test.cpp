@@ -86,16 +86,17 @@ TEST_SUITE("aggregator/predict/estimate") {
     CHECK(known_of(own, &others).to == doctest::Approx(0.8).epsilon(0.05));
     statistics idle;
     for (int i = 0; i < least_samples - 1; ++i) idle.add(0, 100);
-    CHECK(known_of(own, &idle).from > 0);  // too few
+    CHECK(known_of(own, &idle).from > 0);  // too few samples
     idle.add(0, 100);
     CHECK(known_of(own, &idle).from == 0);
-    CHECK(known_of({}, nullptr).from > known_of({}, nullptr).to);  // nothing at all
+    CHECK(known_of({}, nullptr).from > known_of({}, nullptr).to);  // nothing is known
   }
 
   TEST_CASE(
       "below the lowest load that was measured the curve has the usual shape, and known loads stay known") {
-    // Straight where it was measured, far above the median server's idle watts: a fit alone would guess idle
-    // watts of 2 % of the peak for one server and above the peak for another, and lift what was measured.
+    // The curve is straight where it was measured, far above the median server's idle watts. A fit alone
+    // would guess idle watts of 2 % of the peak for one server and above the peak for another, and would
+    // raise what was measured.
     for (const double slope : {0.5, 1.0, 4.0}) {
       CAPTURE(slope);
       statistics s;
@@ -160,7 +161,7 @@ TEST_SUITE("aggregator/predict/estimate") {
 
   TEST_CASE("a meter that reads half too high at loads that no other node had raises nobody's curve") {
     const auto honest = measured(0, 0.5), liar = measured(0.45, 1, 1.5), far_liar = measured(0.6, 1, 1.5);
-    for (const auto& high : {liar, far_liar}) {  // far: no load that another node had
+    for (const auto& high : {liar, far_liar}) {  // far_liar had no load that another node had
       const auto of_class = together({honest, honest, honest, high});
       CHECK(worst(estimate(honest, &of_class, 8).value(), 0.1, 1) < 0.04);
       CHECK(worst(estimate(high, &of_class, 8).value(), 0.1, 1, 1.5) < 0.04);

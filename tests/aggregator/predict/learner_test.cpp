@@ -70,7 +70,7 @@ TEST_SUITE("aggregator/predict/learner") {
 
   TEST_CASE("a curve that creeps is followed") {
     auto l = taught();
-    // Fans and dust: a tenth more in some hours.
+    // Fans and dust: the watts rise by a tenth within some hours.
     for (int i = 0; i < 60'000; ++i) {
       const double more = 1 + 0.1 * std::min(1.0, i / 10'000.0);
       CHECK(l.add(wandering(i), more * watts_at(wandering(i), i)) == outcome::learned);
@@ -89,7 +89,8 @@ TEST_SUITE("aggregator/predict/learner") {
   }
 
   TEST_CASE("a meter that begins to measure something else makes it begin again, and say so") {
-    // The CPU packages, no longer the wall; kilowatts; milliwatts.
+    // The meter now measures the CPU packages instead of the whole machine (0.4), or reports kilowatts, or
+    // milliwatts.
     double factor = 0.4;
     SUBCASE("another part of the machine") {}
     SUBCASE("kilowatts") { factor = 1e-3; }
@@ -126,14 +127,14 @@ TEST_SUITE("aggregator/predict/learner") {
     CHECK(repeats >= learner::usual_repeats - 1);
     CHECK(l.stuck());
     CHECK(l.samples() == 0);
-    CHECK(l.add(0.9, 222) == outcome::repeated);  // said once
+    CHECK(l.add(0.9, 222) == outcome::repeated);  // anew_stuck comes once
     CHECK(l.add(0.9, watts_at(0.9, 0)) == outcome::learned);
     CHECK_FALSE(l.stuck());
   }
 
   TEST_CASE(
       "a server that is flat over a third of its loads, in whole watts, is not taken for a stuck meter") {
-    // As WAO's model of a Lenovo server: nothing more from 60 to 90 %.
+    // As in WAO's model of a Lenovo server: the watts do not rise from 60 to 90 % load.
     const auto flat = [](double load) {
       return std::round(200 + 300 * std::min(load, 0.6) + 100 * std::max(0.0, load - 0.9));
     };

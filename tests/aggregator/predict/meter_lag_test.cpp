@@ -12,14 +12,14 @@ using namespace binnacle::predict;
 
 namespace {
 
-/// A load that never rests, second by second, always the same.
+/// A load that changes every second, in the same way in each run.
 double load_at(int second) {
   return 0.5 + 0.2 * std::sin(0.031 * second) + 0.12 * std::sin(0.0117 * second) +
          0.05 * std::sin(0.171 * second);
 }
 double watts_at(double load) { return 120 + 60 * std::min(1.0, load / 0.05) + 150 * load; }
 
-/// What a meter says that is so late, and says the mean of so many seconds until then, in whole watts.
+/// A meter that is `late` seconds behind and reports the mean of the `mean` seconds before, in whole watts.
 struct meter {
   int late = 0, mean = 1;
   double says(int second) const {

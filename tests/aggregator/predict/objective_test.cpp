@@ -31,8 +31,8 @@ scored run(objective by, const demand& pod, const std::vector<candidate>& candid
 
 TEST_SUITE("aggregator/predict/objective") {
   TEST_CASE("the best chord fills the node that was started, its own watts take the idle one") {
-    // 10 cores each. The busy one is past its step and flat; what lies ahead of it is one more steep part.
-    // Waking the idle one costs 60 W at once.
+    // Nodes of 10 cores. The busy one is past its step: each further core costs 2.5 W there. The first 2
+    // cores of the idle one cost 60 W.
     const auto busy = node({100, 160, 165, 170, 175, 180}, 10),
                idle = node({100, 160, 165, 170, 175, 180}, 10);
     const std::vector<candidate> both{{&busy, 4}, {&idle, 0}};
@@ -42,8 +42,9 @@ TEST_SUITE("aggregator/predict/objective") {
       CHECK(r.placings[0].now == doctest::Approx(165));
       CHECK(r.placings[0].with == doctest::Approx(167.5));
     }
-    // A concave step: by the pod's own watts idle nodes are dear, though started they stay cheap for long.
-    const auto steep = node({100, 120, 140, 160, 180, 200}, 10);  // 10 W a core, for ever
+    // A step and then a slow rise: by the pod's own watts the idle node is dear, although it stays cheap for
+    // long once it is started.
+    const auto steep = node({100, 120, 140, 160, 180, 200}, 10);  // 10 W a core, up to the end
     const auto step = node({100, 124, 126, 128, 130, 132}, 10);  // 12 W for the first core, 3.2 W in the mean
     const std::vector<candidate> pair{{&steep, 2}, {&step, 0}};
     CHECK(run(objective::best_chord, {.cores = 1}, pair).scores == std::vector<std::uint8_t>{2, 10});
@@ -68,12 +69,14 @@ TEST_SUITE("aggregator/predict/objective") {
   }
 
   TEST_CASE("WAO's scores come in tenths of theirs") {
-    // v2: raw values error, overload, 10, 20, 30 W with base 20 give 0, 1, 100, 60, 20.
+    // WAO v2 gives the raw values error, overload, 10, 20 and 30 W, with base 20, the scores 0, 1, 100, 60
+    // and 20.
     const auto ten = node({100, 110}, 1), twenty = node({100, 120}, 1), thirty = node({100, 130}, 1);
     const std::vector<candidate> all{{nullptr, 0}, {&ten, 0.5}, {&ten, 0}, {&twenty, 0}, {&thirty, 0}};
     CHECK(run(objective::wao_v2, {.cores = 1, .wao_need = 1}, all).scores ==
           std::vector<std::uint8_t>{0, 1, 10, 6, 2});
-    // v1: 0 for the worst and for who failed; here at least 1, since the node is known.
+    // WAO v1 gives 0 to the worst node and to one that failed. Here the worst node gets at least 1, since it
+    // is known.
     CHECK(run(objective::wao_v1, {.cores = 1, .wao_need = 1, .wao_container = {1, 0}},
               {{nullptr, 0}, {&ten, 0}, {&twenty, 0}, {&thirty, 0}})
               .scores == std::vector<std::uint8_t>{0, 10, 5, 1});
@@ -81,11 +84,11 @@ TEST_SUITE("aggregator/predict/objective") {
 
   TEST_CASE("by WAO's rules a node that failed is below every one that did not, equals included") {
     const auto ten = node({100, 110}, 1), other = node({100, 110}, 1);
-    // v1: the limit does not fit on the node that is half full.
+    // WAO v1: the pod's limit does not fit on the node that is half full.
     const demand limited{.cores = 0.8, .wao_need = 0.8, .wao_container = {0, 0.8}};
     CHECK(run(objective::wao_v1, limited, {{&ten, 0.5}, {&ten, 0}, {&other, 0}}).scores ==
           std::vector<std::uint8_t>{0, 1, 1});
-    // A pod that names no CPU is an error of its own, not one that fills a node.
+    // A pod that names no CPU is a separate error, not a pod that fills a node.
     for (const auto by : {objective::wao_v1, objective::wao_v2}) {
       CAPTURE(to_string(by));
       const auto r = run(by, {}, {{&ten, 0.5}, {&other, 0}});
@@ -129,7 +132,7 @@ TEST_SUITE("aggregator/predict/objective") {
     CHECK(table.up_to(0.9, learned).find(3)->best.from(0) == doctest::Approx(20));
     models.set(3, nullptr);
     CHECK(table.up_to(0.9, learned).find(3) == nullptr);
-    models.set(9000, nullptr);  // takes nothing away and needs no room
+    models.set(9000, nullptr);  // removes no model, and the table does not grow
     CHECK(models.size() == 4);
     for (std::size_t i = 0; i < 3 * chord_table::most_kept; ++i)
       CHECK(table.up_to(0.1 + 0.01 * static_cast<double>(i), learned).find(3) == nullptr);

@@ -31,7 +31,7 @@ std::vector<int> v2_scores(const std::vector<std::int64_t>& watts, int base = v2
 
 }  // namespace
 
-// Figures of the originals' own unit tests, and of their published model.
+// The figures come from the unit tests of WAO itself, and from its published model.
 TEST_SUITE("aggregator/predict/wao_v1") {
   TEST_CASE("the node's shares before and with the pod") {
     const auto both = v1::shares_of(25.5, 30, {.request = 1, .limit = 1});
@@ -69,7 +69,7 @@ TEST_SUITE("aggregator/predict/wao_v1") {
   }
 
   TEST_CASE("a pod of 5 % of the published model's server 1218 costs 0 W or 4, by how its tenths round") {
-    // The model's answers at 0, 10 … 100 % CPU, temperatures in the middle of their spans.
+    // The model's watts at 0, 10 … 100 % CPU, with temperatures in the middle of their ranges.
     const std::vector<double> model{78.707,  90.052,  95.946,  99.710,  103.475, 107.834,
                                     112.773, 118.477, 124.071, 129.543, 134.969};
     const auto curve = predict::curve::through(model, 1).value();

@@ -15,7 +15,7 @@ chords node(std::vector<double> watts, double cores, double max_load = 1) {
   return {curve::through(watts, cores).value(), max_load};
 }
 
-/// Fleets of some kinds of servers at any load, some nodes without a model.
+/// Fleets of a few kinds of servers at random loads. Some nodes have no model.
 struct fleet {
   std::deque<chords> curves;
   std::vector<candidate> nodes;
@@ -30,14 +30,14 @@ struct fleet {
     }
     for (int i = 0; i < 12; ++i) {
       const chords& of = curves[random() % curves.size()];
-      // Of equal nodes some are equally idle.
+      // Some nodes are idle, so that equal nodes with equal load occur.
       const double share = random() % 3 == 0 ? 0 : static_cast<double>(random() % 100) / 100;
       nodes.push_back(random() % 6 == 0 ? candidate{} : candidate{&of, share * of.cores()});
     }
   }
 };
 
-/// What prioritize would do, with the whole fleet scored for each pod.
+/// Places pods one by one as prioritize would: the whole fleet is scored for each pod.
 struct one_by_one {
   std::vector<placing> placings;
   std::vector<std::uint8_t> scores;
@@ -86,7 +86,7 @@ TEST_SUITE("aggregator/predict/what_if") {
           REQUIRE(truth.placings[took].costs.is == cost::known::yes);
           CHECK(truth.scores[took] == *std::ranges::max_element(truth.scores));
           CHECK(truth.placings[took].costs.watts <= truth.cheapest() * (1 + 1e-9));
-          // Of equals the node that took the last pod, else the first.
+          // Among equals it is the node that took the last pod, otherwise the first.
           for (std::size_t i = 0; i < now.size(); ++i) {
             if (i == took || took == last || truth.placings[i].costs.is != cost::known::yes) continue;
             if (truth.placings[i].costs.watts == truth.placings[took].costs.watts)
@@ -97,7 +97,7 @@ TEST_SUITE("aggregator/predict/what_if") {
           CHECK(asked.load_of(took) == now[took].load);
         }
         CHECK(placed > 0);
-        // The same at once.
+        // Placing all pods in one call gives the same result.
         what_if again(by, pod, f.nodes);
         CHECK(again.place(placed + 7) == placed);
         CHECK(again.filled() == asked.filled());

@@ -19,7 +19,7 @@ using store::at_s;
 
 namespace {
 
-/// An ingest loop that does what it is told when the test says so.
+/// Stands for the ingest loop. It carries out an order when the test says so.
 struct fake_ingest {
   struct order {
     store::column_spec spec;
@@ -91,7 +91,7 @@ TEST_SUITE("aggregator/questions/store_question") {
     const auto maker = ask_store(ingest.windows);
     for (int i = 0; i < 200; ++i) {
       CAPTURE(i);
-      const auto node = warm_node();  // a shape of its own, whose address may come back
+      const auto node = warm_node();  // has its own shape; a later shape may get the same address
       CHECK(maker("rapl_power_watts", {})(node, at_s(101)).value.value == decimal{1221, -1});
       store::node_view other;
       const wire::catalog c = store::catalog_builder()
@@ -181,7 +181,7 @@ TEST_SUITE("aggregator/questions/watched_columns") {
     const store::column_spec spec{"collectd_package_0_power_power", {}, store::statistic::avg};
     ingest.windows.get(spec, at_s(0));
     ingest.windows.end_idle(at_s(601));
-    CHECK(ingest.stopped.empty());  // it is being started
+    CHECK(ingest.stopped.empty());  // the column is being started
     ingest.answer(0, 7);
     ingest.windows.get(spec, at_s(10));
     ingest.windows.end_idle(at_s(609));

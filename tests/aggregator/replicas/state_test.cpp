@@ -1,5 +1,5 @@
-// A replica that asks another one for its state, over TLS on loopback: what it gets, and what it does when
-// the other side is wrong, hostile, or says nothing.
+// A replica asks another one for its state, over TLS on loopback: what it gets, and what it does when the
+// other side is wrong, hostile, or does not answer.
 #include "aggregator/replicas/ask_replicas.hpp"
 #include "aggregator/replicas/state_route.hpp"
 #include "common/async/task_group.hpp"
@@ -36,7 +36,7 @@ std::string bytes_of(const aggregator::snapshot& s) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-/// A snapshot of a version that does not exist yet.
+/// A snapshot with a version that this program does not know.
 std::string newer_version() {
   const std::string now = bytes_of(sample());
   for (std::size_t i = 0; i < now.size(); ++i) {
@@ -73,7 +73,7 @@ std::shared_ptr<tls::context> faces(const tls::files& own) {
 struct replica {
   explicit replica(const tls::files& own = pki().shared) : context(faces(own)) {}
 
-  /// With the real route, whose snapshots are `give`'s.
+  /// Serves the real route. Its snapshots are `given`.
   void serve_state() {
     replicas::state_sources s;
     s.is_replica = [this](const http::request& r) {
@@ -96,7 +96,7 @@ struct replica {
     route->mount(routes);
     serve(std::move(routes));
   }
-  /// With a body that is always the same.
+  /// Serves a body that is always the same.
   void serve_text(std::string body) {
     http::router routes;
     routes.add("GET", std::string(replicas::state_path),
@@ -134,7 +134,7 @@ replicas::question to(std::vector<endpoint> at, const tls::files& own = pki().sh
   replicas::question q;
   q.at = std::move(at);
   q.context = tls::context::load(std::move(o)).value()->current();
-  q.for_one = std::chrono::minutes(1);  // a case that is about time says so
+  q.for_one = std::chrono::minutes(1);  // long: cases about time limits set their own
   q.for_all = std::chrono::minutes(1);
   return q;
 }
@@ -146,7 +146,7 @@ replicas::outcome ask(const replicas::question& q) {
   return out;
 }
 
-/// A body that never ends: all at once, or after its head nothing.
+/// A body that never ends: either it sends without end, or it sends nothing after the head.
 class endless final : public http::live_exchange {
  public:
   explicit endless(bool silent) : silent_(silent) {}
@@ -181,7 +181,7 @@ TEST_SUITE("aggregator/replicas/state") {
     CHECK(told.asked == 1);
     CHECK(told.state->nodes.front().name == "n1");
     CHECK(told.state->nodes.front().labels.at("power") == "violating");
-    // The other machine's clock says 1970.
+    // The wall clock of the other machine is in 1970.
     const aggregator::clocks now{"this machine", boot_clock::now(), std::chrono::system_clock::now()};
     CHECK(aggregator::age_of(*told.state, now) < std::chrono::minutes(2));
     CHECK(other.counted().given == 1);
@@ -268,7 +268,7 @@ TEST_SUITE("aggregator/replicas/state") {
     auto q = to({silent.at(), right.at()});
     q.for_one = 300ms;
     const auto told = ask(q);
-    // On a machine that is busy the second one may be too late as well, but it was asked.
+    // On a busy machine the second replica may answer too late as well, but it was asked.
     CHECK(told.failed >= 1);
     CHECK(told.asked == 2);
   }
@@ -278,7 +278,7 @@ TEST_SUITE("aggregator/replicas/state") {
     silent.serve(never_ending(true));
     auto q = to({silent.at(), {"localhost", silent.server->port()}});
     q.for_all = 300ms;
-    const auto told = ask(q);  // ends, where each alone would have a minute
+    const auto told = ask(q);  // ends after 300 ms; each replica alone would have a minute
     CHECK_FALSE(told.state);
     CHECK(told.failed + told.refused <= told.asked);
   }
@@ -341,7 +341,7 @@ TEST_SUITE("aggregator/replicas/state") {
     CHECK(told.from == to_string(rich.at()));
     CHECK(poor.counted().too_early == 1);
 
-    poor.is_poor = false;  // it is not busy for ever
+    poor.is_poor = false;  // later it has a state to give
     told = ask(to({poor.at()}));
     CHECK(told.state);
   }
@@ -360,7 +360,7 @@ TEST_SUITE("aggregator/replicas/state") {
     CHECK(told.state->nodes.back().words == other.given.nodes.back().words);
     CHECK(bytes_of(*told.state).size() > (1u << 20));
     other.server->on_loop([] {});
-    CHECK(lease.use_count() == 2);  // ours and the test's
+    CHECK(lease.use_count() == 2);  // only `lease` and `other.lease` still hold it
   }
 
   TEST_CASE("names and ports where nobody listens cost nothing but a sentence") {

@@ -70,7 +70,7 @@ TEST_SUITE("aggregator/sender/cursor") {
     CHECK(ends(ended[0]));
     row->set_read(0, at_s(14));
     CHECK(take({{"a", row, "two"}}, at_s(15)).size() == 1);
-    CHECK(take({}, at_s(16)).size() == 1);  // and the end of a node that has gone is told of the same series
+    CHECK(take({}, at_s(16)).size() == 1);  // the node is gone: the end goes to the same series
     CHECK(uids == std::vector<std::string>{"one", "one", "two", "two"});
   }
 
@@ -80,7 +80,7 @@ TEST_SUITE("aggregator/sender/cursor") {
     row->set_value(0, 715);
     row->set_read(0, at_s(10));
     auto first = b.take({{"a", row}}, at_s(11));
-    REQUIRE(first.size() == 1);  // the other was never read
+    REQUIRE(first.size() == 1);  // the other series was never read
     CHECK(first[0].what == "a rapl_power_watts");
     CHECK(first[0].value == 71.5);
     CHECK(first[0].at == at_s(10));
@@ -100,7 +100,7 @@ TEST_SUITE("aggregator/sender/cursor") {
     CHECK(ends(end[0]));
     CHECK(end[0].at == at_s(30));
     CHECK(b.take({{"a", row}}, at_s(31)).empty());
-    row->set_read(0, at_s(29));  // late: the database has a newer end already, and would refuse it
+    row->set_read(0, at_s(29));  // too late: the database has a newer end and would refuse this
     CHECK(b.take({{"a", row}}, at_s(31)).empty());
     row->set_read(0, at_s(32));
     CHECK(b.take({{"a", row}}, at_s(33)).size() == 1);
@@ -131,7 +131,7 @@ TEST_SUITE("aggregator/sender/cursor") {
     after->set_value(1, 715);
     after->set_read(0, at_s(10));
     const auto change = b.take({{"a", after}}, at_s(12));
-    REQUIRE(change.size() == 1);  // and the reading of 10 s is not told again
+    REQUIRE(change.size() == 1);  // the reading of 10 s is not sent again
     CHECK(change[0].what == "a os_load1");
     CHECK(ends(change[0]));
   }

@@ -58,7 +58,7 @@ TEST_SUITE("aggregator/sender/otlp_answer") {
       CHECK(said.left_out == 0);
       CHECK(otlp_outcome(with(400, body), 1'000).is == kind::refused);
     }
-    // Fewer than none were rejected.
+    // A negative number of rejected points.
     const std::string minus_one("\x0a\x0b\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 13);
     CHECK(otlp_outcome(with(200, minus_one), 1'000).left_out == 0);
     CHECK(otlp_outcome(with(200, "{\"partialSuccess\":{}}", "application/json"), 1'000).why.empty());

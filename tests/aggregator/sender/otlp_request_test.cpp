@@ -46,7 +46,7 @@ std::vector<protozero::pbf_reader> all_of(protozero::pbf_reader in, protozero::p
   return out;
 }
 
-/// Names of the metrics in each resource of a request.
+/// The names of the metrics of each resource in a request.
 std::vector<std::vector<std::string>> names_in(const std::string& request) {
   std::vector<std::vector<std::string>> out;
   for (const auto& resource : all_of(protozero::pbf_reader(request), 1)) {

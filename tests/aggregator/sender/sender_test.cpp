@@ -23,7 +23,8 @@ namespace sender_test {
 
 using namespace std::chrono_literals;
 
-/// A receiver of remote write 2.0, or of OTLP, that answers as it is told, and then takes everything.
+/// A receiver of remote write 2.0 or of OTLP. It gives the prepared answers, and afterwards accepts
+/// everything.
 class receiver {
  public:
   explicit receiver(std::deque<http::response> answers, protocol speaks = protocol::remote_write)
@@ -42,8 +43,8 @@ class receiver {
     const std::lock_guard held(guard_);
     return newest_;
   }
-  std::atomic<bool> says_what_it_wrote = true;  // as a server of 2.0 must
-  std::atomic<unsigned> says_to_2_0 = 0;        // whenever such a request comes; 0: as told
+  std::atomic<bool> says_what_it_wrote = true;  // a server of 2.0 must say it
+  std::atomic<unsigned> says_to_2_0 = 0;        // status for each 2.0 request; 0: the prepared one
   std::vector<std::string> bodies() const {
     const std::lock_guard held(guard_);
     return bodies_;
@@ -60,8 +61,7 @@ class receiver {
           newest_ = asked;
           http::response told = http::response::text("", 200);
           if (says_to_2_0 != 0 && asked.header("content-type")->find("v2") != std::string::npos) {
-            told = http::response::text("as ever
-", says_to_2_0);
+            told = http::response::text("as ever\n", says_to_2_0);
           } else if (!answers_.empty()) {
             told = std::move(answers_.front());
             answers_.pop_front();
@@ -93,7 +93,7 @@ void read_now(store::row& row, std::int64_t tenths) {
   row.set_read(0, boot_clock::now());
 }
 
-/// Answers as a server gives them.
+/// Prepares answers with these statuses.
 std::deque<http::response> say(std::initializer_list<unsigned> statuses) {
   std::deque<http::response> out;
   for (const unsigned status : statuses) out.push_back(http::response::text("as told\n", status));
@@ -108,7 +108,7 @@ bool soon(const std::function<bool()>& is_so) {
   return false;
 }
 
-/// Listens, and nothing else.
+/// A server that listens but never accepts or answers.
 descriptor silent_server() {
   descriptor it(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const sockaddr_in at{
@@ -125,10 +125,10 @@ std::uint16_t port_of(const descriptor& d) {
   return ntohs(at.sin_port);
 }
 
-/// A round before the first reading: the sender tells what is read after its beginning.
+/// A round before the first reading: the sender sends only what is read after its first round.
 void begin(sender& e, const std::shared_ptr<store::row>& row) {
   e.take({{"node-a", row}});
-  std::this_thread::sleep_for(50ms);  // only so that rounds are rarely joined; either order gives the same
+  std::this_thread::sleep_for(50ms);  // so that rounds rarely merge; the result is the same if they do
 }
 
 }  // namespace sender_test
@@ -142,7 +142,8 @@ TEST_SUITE("aggregator/sender/sender") {
     const auto row = one_series();
     begin(*writer, row);
     REQUIRE(soon([&] {
-      // The first round that is written is the one that begins; a reading later than it is told for sure.
+      // A reading is sent for sure only if it is later than the first round, so the test reads again and
+      // again.
       read_now(*row, 715);
       writer->take({{"node-a", row}});
       return server.bodies().size() >= 3;
@@ -299,7 +300,7 @@ TEST_SUITE("aggregator/sender/sender") {
     }));
     const auto start = std::chrono::steady_clock::now();
     writer.reset();
-    CHECK(std::chrono::steady_clock::now() - start < 20s);  // the request's own deadline is 30 s away
+    CHECK(std::chrono::steady_clock::now() - start < 20s);  // the request would wait 30 s for its answer
   }
 
   TEST_CASE("an OTLP server that throttles gets the same request again, one that fails or refuses does not") {

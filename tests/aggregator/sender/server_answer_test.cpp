@@ -42,7 +42,7 @@ TEST_SUITE("aggregator/sender/server_answer") {
     CHECK(wait("7") == std::chrono::seconds(7));
     CHECK(wait("86400") == std::chrono::minutes(5));
     for (const char* text : {"", "-1", "soon", "7 s", "Wed, 21 Oct 2026 07:28:00 GMT"})
-      CHECK(wait(text) == duration::zero());  // the time of a day says nothing where the answer has no Date
+      CHECK(wait(text) == duration::zero());  // a time is of no use without the answer's Date
   }
 
   TEST_CASE("a Retry-After that is a time counts from the answer's own clock") {

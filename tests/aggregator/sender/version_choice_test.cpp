@@ -9,8 +9,8 @@
 namespace binnacle::sender {
 namespace version_choice_test {
 
-/// A server's answer: its status, and "w" behind it if it says what it has written, "r" if when to come
-/// again.
+/// A server's answer: its status, followed by "w" if it says how many samples it has written, or by "r" if it
+/// says when to come again.
 http::answer said(std::string_view words) {
   http::answer out;
   out.status = static_cast<unsigned>(std::stoi(std::string(words.substr(0, 3))));
@@ -19,8 +19,8 @@ http::answer said(std::string_view words) {
   return out;
 }
 
-/// What requests are in, after each answer in turn: "2.0 1.0! 1.0", with '!' where the same request goes at
-/// once.
+/// The versions of the requests, one after each answer: "2.0 1.0! 1.0". A "!" means that the same request is
+/// sent again at once.
 std::string versions_after(const std::vector<const char*>& answers,
                            write_version wish = write_version::automatic) {
   version_choice choice(dialect_of(protocol::remote_write), wish);
@@ -45,7 +45,7 @@ TEST_SUITE("aggregator/sender/version_choice") {
 
   TEST_CASE("a server of 2.0 that refuses a sample after our restart is not taken for one of 1.0") {
     CHECK(versions_after({"400w", "400w", "204w"}) == "2.0 2.0 2.0 2.0");
-    // It has shown once that it knows 2.0, so it may refuse and fail as it likes.
+    // The server has shown once that it knows 2.0. It may then refuse and fail, and still gets 2.0.
     CHECK(versions_after({"400w", "400", "422", "500", "500", "500", "500"}) ==
           "2.0 2.0 2.0 2.0 2.0 2.0 2.0 2.0");
   }
@@ -54,7 +54,7 @@ TEST_SUITE("aggregator/sender/version_choice") {
     for (const char* refusal : {"400", "406", "422"}) {
       CAPTURE(refusal);
       CHECK(versions_after({refusal, "200", "200"}) == "2.0 1.0! 1.0 1.0");
-      // It refuses both: the request is to blame, and the next one is in 2.0 again.
+      // The server refuses both versions: the request is to blame, and the next one is in 2.0 again.
       CHECK(versions_after({refusal, "400", "204w", "400"}) == "2.0 1.0! 2.0 2.0 2.0");
     }
   }
@@ -62,7 +62,8 @@ TEST_SUITE("aggregator/sender/version_choice") {
   TEST_CASE(
       "a server that only ever fails at 2.0 is tried in 1.0, and gets it for good if that helps twice") {
     CHECK(versions_after({"500", "500", "500", "200", "500", "200"}) == "2.0 2.0 2.0 1.0 2.0 1.0! 1.0");
-    // It was only away: it takes 2.0 when it is back, whichever version found it there.
+    // The server was only away: once it is back it gets 2.0, whichever version the first successful request
+    // had.
     CHECK(versions_after({"500", "500", "500", "200", "204w", "500", "500", "500"}) ==
           "2.0 2.0 2.0 1.0 2.0 2.0 2.0 2.0 2.0");
     CHECK(versions_after({"500", "500", "500", "500", "500", "500", "500", "500"}) ==

@@ -15,7 +15,7 @@ namespace write_request_2_test {
 
 constexpr std::int64_t then = 1'700'000'000'123'456'789;
 
-// Read back by the numbers of prometheus' prompb/io/prometheus/write/v2/types.proto.
+// The test reads requests back by the field numbers of prometheus' prompb/io/prometheus/write/v2/types.proto.
 struct metadata {
   std::int32_t type = 0;
   std::string help, unit;
@@ -89,7 +89,7 @@ TEST_SUITE("aggregator/sender/write_request_2") {
     CHECK(now.samples() == 0);
     now.add({b, watts, 1, {}}, then);
     before.add({b, watts, 1, {}}, then);
-    CHECK(as_version_1(now.take()) == before.take());  // and begins anew
+    CHECK(as_version_1(now.take()) == before.take());  // take() also starts a new request
   }
 
   TEST_CASE("each text stands once in a request, the empty one first") {

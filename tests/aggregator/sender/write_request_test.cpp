@@ -10,7 +10,7 @@
 namespace binnacle::sender {
 namespace write_request_test {
 
-// Read back by the numbers of prometheus' prompb/remote.proto and types.proto.
+// The test reads requests back by the field numbers of prometheus' prompb/remote.proto and types.proto.
 struct series {
   metrics::label_set labels;
   double value = 0;

@@ -109,7 +109,7 @@ TEST_SUITE("aggregator/snapshot/codec") {
     std::ifstream file(support::data_folder() + "/../fuzz/seeds/snapshot/of_a_trial", std::ios::binary);
     std::string bytes{std::istreambuf_iterator<char>(file), {}};
     REQUIRE(bytes.size() > 1);
-    const auto read = decode(std::as_bytes(std::span(bytes).subspan(1)));  // the target's own byte first
+    const auto read = decode(std::as_bytes(std::span(bytes).subspan(1)));  // byte 0 is for the fuzz target
     REQUIRE(read.has_value());
     CHECK(read->nodes.size() == 1);
     CHECK(read->policies.empty());
@@ -146,7 +146,8 @@ TEST_SUITE("aggregator/snapshot/codec") {
     CHECK(shift_of(s, later) == 0s);
     const clocks rebooted{"other", instant(30s), s.taken_wall + 5min};
     CHECK(age_of(s, rebooted) == 5min);
-    // Taken 5 min ago is 30 s - 5 min of this boot; the snapshot says 90 s.
+    // The snapshot was taken 5 min ago, which is 30 s - 5 min in the time of this boot. The snapshot itself
+    // says 90 s.
     CHECK(shift_of(s, rebooted) == 30s - 5min - 90s);
     const clocks set_back{"other", instant(30s), s.taken_wall - 1h};
     CHECK(age_of(s, set_back) == 0s);

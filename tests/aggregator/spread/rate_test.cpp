@@ -23,7 +23,7 @@ TEST_SUITE("aggregator/spread/rate") {
   TEST_CASE("the quota is whole pods, rounded down, and what is whole in decimals stays whole") {
     CHECK(quota_of(0.6, 10) == 6);
     CHECK(quota_of(0.5, 3) == 1);
-    CHECK(quota_of(0.29, 100) == 29);  // in binary 28.999999999999996
+    CHECK(quota_of(0.29, 100) == 29);  // the product of the two doubles is 28.999999999999996
     CHECK(quota_of(0.1, 9) == 0);
     CHECK(quota_of(0, 10) == 0);
     CHECK(quota_of(1, 7) == 7);

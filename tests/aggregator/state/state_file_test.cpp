@@ -44,7 +44,7 @@ TEST_SUITE("aggregator/state/state_file") {
       CHECK(file.counted().bytes == std::filesystem::file_size(path));
       CHECK(file.counted().trouble.empty());
       file.keep(of("second"));
-    }  // waits for the write
+    }  // the destructor waits for the write
     const auto back = read_state(path);
     REQUIRE(back.has_value());
     REQUIRE(back->nodes.size() == 1);

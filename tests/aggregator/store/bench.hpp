@@ -18,7 +18,7 @@ struct seen {
   sample what;
 };
 
-/// A warehouse that writes down what it tells, and the usual node.
+/// A warehouse that records what it reports, with one usual node.
 struct bench {
   std::vector<seen> told;
   warehouse store{{}, [this](column_id c, node_id n, const sample& s) { told.push_back({c, n, s}); }};
@@ -34,7 +34,8 @@ struct bench {
   void send_watts(double t, std::int64_t package0) { send(t, {{0, package0}, {1, 500}, {2, 70}}); }
 };
 
-/// Two sensors of two files under one name: their node's number is the maximum. The first ends after 10 s.
+/// Two sensors in two files have one name, and their node's number is the maximum. The first sensor's value
+/// ends after 10 s.
 struct two_files {
   std::vector<seen> told;
   warehouse store{{}, [this](column_id c, node_id n, const sample& s) { told.push_back({c, n, s}); }};

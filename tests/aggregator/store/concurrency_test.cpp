@@ -7,8 +7,8 @@
 #include <atomic>
 #include <thread>
 
-// One writer and one reader on what the ingest loop shares with the faces. Run under ThreadSanitizer by
-// scripts/check.
+// One writer and one reader use what the ingest loop shares with the faces. scripts/check runs this under
+// ThreadSanitizer.
 namespace binnacle::store {
 
 TEST_SUITE("aggregator/store/concurrency") {

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t s = 1'000'000;
 
-/// One read a second from `from` to `to`, both with it.
+/// One read a second, from second `from` to second `to`, both included.
 void each_second(coverage& c, int from, int to) {
   for (int t = from; t <= to; ++t) c.add(t * s, false);
 }
@@ -49,7 +49,7 @@ TEST_SUITE("aggregator/store/coverage") {
     c.add(1075 * s, true);  // fifteen seconds without a value
     CHECK(c.unknown_percent() == 25);
     each_second(c, 1076, 1120);
-    CHECK(c.unknown_percent() == 25);  // 1060 to 1075 is just inside
+    CHECK(c.unknown_percent() == 25);  // the gap from 1060 to 1075 is still just inside
     each_second(c, 1121, 1129);
     CHECK(c.unknown_percent() == 10);
     each_second(c, 1130, 1135);

@@ -12,7 +12,8 @@ namespace binnacle::store {
 
 namespace {
 
-/// A row of that catalogue, every group read at 100 s, with these mantissas (series without one are absent).
+/// A row of this catalogue. Every group was read at 100 s, and the series have these mantissas; a series
+/// without one is absent.
 struct node {
   explicit node(const wire::catalog& c) : cells(std::make_shared<const shape>(make_shape(c, {})->what)) {
     for (std::size_t g = 0; g < c.groups.size(); ++g) cells.set_read(g, at_s(100));
@@ -77,7 +78,7 @@ TEST_SUITE("aggregator/store/derive") {
       }
       node n(c);
       n.set(ratios);
-      // 50 %, 51 %, …: their mean is half a percent more for each package after the first.
+      // The packages have 50 %, 51 %, …: each package after the first adds half a percent to the mean.
       const auto got = n.get("package_power_avg").value;
       CHECK(got == decimal{500 + 5 * (packages - 1), -1});
     }
@@ -232,7 +233,8 @@ TEST_SUITE("aggregator/store/derive") {
     CHECK(later.value == decimal{1, 0});
     CHECK(later.partial);
     CHECK(later.expires_at == at_s(108));
-    // Without any of them it ends whole, with its value for whoever has a longer staleAfter.
+    // When all groups have expired, the sample ends as a whole. It keeps its value for callers with a longer
+    // staleAfter.
     CHECK(n.get("load", at_s(108)).absent_because(at_s(108)) == absence::stale);
     CHECK(n.get("load", at_s(108)).value == decimal{2, 0});
     CHECK(n.get("load", at_s(108)).expires_at == at_s(104));
@@ -304,7 +306,8 @@ TEST_SUITE("aggregator/store/derive") {
   }
 
   TEST_CASE("a sum of many terms that would come round in 128 bits is absent, not a small number") {
-    // 37 values of 10^18 units that make 2^128 but for -0.37; the last series has the fine units.
+    // The sum of 37 values is 0.37 × 10^18 below 2^128 in the finest unit, 10^-18, which the last series
+    // brings.
     catalog_builder c;
     c.group("textfile");
     std::vector<std::int64_t> values;

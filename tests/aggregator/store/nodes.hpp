@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-/// Catalogues and batches as agents would send them, in few words.
+/// Short ways to make catalogues and batches as agents send them.
 namespace binnacle::store {
 
 constexpr instant at_s(double seconds) { return from_ns(static_cast<std::int64_t>(seconds * 1e9)); }
@@ -21,7 +21,7 @@ struct catalog_builder {
     made.groups.push_back({std::move(source), std::move(name), 1000, stale_after_ms});
     return *this;
   }
-  /// In the newest group.
+  /// Adds a series to the newest group.
   catalog_builder& series(std::string family, metrics::label_set labels = {}, int exponent = 0,
                           metrics::kind type = metrics::kind::gauge) {
     made.series.push_back({std::move(family),
@@ -35,7 +35,7 @@ struct catalog_builder {
   operator wire::catalog() const { return made; }
 };
 
-/// Two packages with DRAM and psys, one read.
+/// Two packages with DRAM and psys, all in one group.
 inline catalog_builder two_packages() {
   const auto counter = metrics::kind::counter;
   catalog_builder c;
@@ -53,7 +53,7 @@ inline catalog_builder two_packages() {
   return c;
 }
 
-/// Values by series index; all groups read at `read_at`.
+/// A batch with values by series index. All groups were read at `read_at`.
 inline wire::batch batch_at(const wire::catalog& c, instant read_at,
                             std::vector<std::pair<std::uint32_t, std::int64_t>> values = {}) {
   wire::batch b{.catalog_version = c.version, .sent_at_ns = to_ns(read_at)};

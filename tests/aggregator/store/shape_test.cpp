@@ -91,8 +91,8 @@ TEST_SUITE("aggregator/store/shape") {
           std::string::npos);
     CHECK(both->what.of_family("collectd_package_0_power_power").empty());
     CHECK(both->what.of_family("collectd_mine").size() == 1);
-    // A file on the node may take it. An exporter may, too, where our own source does not give the metric:
-    // collectd may still measure there.
+    // A file on the node may bring a series of this name. An exporter may bring it if our own source does not
+    // give the metric: collectd may still measure there.
     const auto by_file =
         make_shape(two_packages().group("textfile").series("collectd_package_0_power_power"), {});
     CHECK(by_file->refused_series == 0);

@@ -54,7 +54,7 @@ TEST_SUITE("aggregator/store/warehouse/names") {
     const auto heat = w.watch({"heat"}, at_s(99)), watts = w.watch({"rapl_power_watts"}, at_s(99));
     REQUIRE(w.apply(n, batch_at(c, at_s(100), {{0, 605}, {1, 500}, {2, 70}}), 0s, at_s(100)).has_value());
     CHECK(heat.values->load(n).value == decimal{1175, -4});
-    CHECK(heat.values->plausible() == metrics::plausible_range{0, 100, 0.5});  // kilowatts
+    CHECK(heat.values->plausible() == metrics::plausible_range{0, 100, 0.5});  // the range in kilowatts
     const auto interest = w.interest_version();
 
     told.clear();
@@ -68,19 +68,19 @@ TEST_SUITE("aggregator/store/warehouse/names") {
       const auto b = batch_at(c, at_s(at), {{0, 605}, {1, at == 102 ? 600 : 700}, {2, 70}});
       REQUIRE(w.apply(n, b, 0s, at_s(at)).has_value());
     }
-    // Two seconds of 60 W and one of 70 W: the window that the name carries now.
+    // The mean of two seconds of 60 W and one of 70 W, over the window that the name has now.
     CHECK(heat.values->load(n).value == decimal{6333, -2});
     CHECK(watts.values->load(n).value == decimal{1375, -1});
 
     told.clear();
     w.set_names(second, at_s(111));
     CHECK(told.empty());
-    w.set_names(metrics::alias_table::built_in(), at_s(112));  // no alias any more
+    w.set_names(metrics::alias_table::built_in(), at_s(112));  // the name is no alias any more
     CHECK(heat.values->load(n).reason == absence::missing);
   }
 
-  // The names of exporters are old names too: where a user's file brings the metric itself, that one is
-  // meant.
+  // The names of exporters are old names, too. If a user's file brings a metric of that very name, that
+  // metric is meant.
   TEST_CASE("a node's own metric wins over an alias of its name, at that node") {
     warehouse w;
     const auto column = w.watch({"load1"}, at_s(1));

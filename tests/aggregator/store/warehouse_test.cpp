@@ -219,7 +219,7 @@ TEST_SUITE("aggregator/store/warehouse/forgetting") {
     CHECK(column.values->load(*w.find("b")).value == decimal{605, -1});
     CHECK(w.counters().forgotten == 1);
     CHECK(w.forget_idle(100s, at_s(500)).empty());
-    // It comes back as another.
+    // The node comes back with another id.
     const node_id again = w.node("a").value();
     CHECK(again != a);
     REQUIRE(w.set_catalog(again, c, at_s(600)).has_value());

@@ -119,7 +119,7 @@ TEST_SUITE("aggregator/store/warehouse/windows") {
     const auto trend = f.store.watch({"rack_inlet", 10s, statistic::trend}, at_s(1));
     f.send(100, 0, 40);
     f.send(100, 1, 30);
-    CHECK(top.values->load(f.node).sure == certainty::at_least);  // before the slow one there was half of it
+    CHECK(top.values->load(f.node).sure == certainty::at_least);  // point 1: one of two sensors
     f.send(109, 0, 40);
     CHECK(top.values->load(f.node).sure == certainty::at_least);
     CHECK(trend.values->load(f.node).sure == certainty::unsure);

@@ -32,7 +32,7 @@ TEST_SUITE("aggregator/store/window/mean") {
 
   TEST_CASE("a value counts for the time since the read before it") {
     mean_window w(10s, -1, 0);
-    w.add(at_s(100), 999, {}, false);  // stands for a time before the window was kept
+    w.add(at_s(100), 999, {}, false);  // stands for the time before the window began
     w.add(at_s(101), 100, {}, false);
     w.add(at_s(104), 200, {}, false);
     CHECK(w.mean() == decimal{1750, -2});  // (10.0 × 1 s + 20.0 × 3 s) / 4 s
@@ -88,9 +88,9 @@ TEST_SUITE("aggregator/store/window/mean") {
     w.add(at_s(110), 500, 9500, false);
     w.add(at_s(111), 500, 3, false);  // the agent started anew
     w.add(at_s(131), 500, 1003, false);
-    // 30 s with a counter do not cover the 31 s that have values: the values decide.
+    // The counter covers 30 s and the values cover 31 s, so the values decide.
     CHECK(w.mean() == decimal{500, -1});
-    // With a hole at the restart both cover 30 s: (500 + 1000) J / 30 s.
+    // With a gap at the restart, counter and values both cover 30 s: (500 + 1000) J / 30 s.
     mean_window v(60s, -1, 0);
     v.add(at_s(100), 400, 9000, false);
     v.add(at_s(110), 400, 9500, false);

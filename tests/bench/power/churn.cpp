@@ -12,7 +12,7 @@ namespace {
 
 constexpr double descheduler_period = 0.1;  // in mean lives of a pod
 
-/// From when to when the fleet is measured, in mean lives of a pod.
+/// The time over which the fleet is measured, in mean lives of a pod.
 struct times {
   double from = 5, to = 15;
 };
@@ -24,7 +24,7 @@ struct pod {
   std::size_t node = 0;
 };
 
-/// The same pods at the same times for every rule: what differs is where they go.
+/// Every rule gets the same pods at the same times; only their places differ.
 class world {
  public:
   world(const fleet& empty, rule by, const churn& how, std::uint64_t seed)
@@ -34,7 +34,7 @@ class world {
     every_ = mean_size_ / (how.load * cores(nodes_));
   }
 
-  /// Goes through the time; `look(span)` after each span of it in which nothing happened.
+  /// Runs the simulation. Calls `look(span)` after each span of time in which nothing changed.
   template <class Look>
   void run(Look look) {
     const auto [settling, end_of_time] = times_of(how_);

@@ -4,28 +4,28 @@
 
 namespace binnacle::bench {
 
-/// Pods that come by chance, live exponentially and go.
+/// Pods that arrive at random times and live for exponentially distributed times.
 struct churn {
-  double load = 0.5;             ///< the share of the fleet's cores that is given away, in the mean
-  std::vector<double> sizes{4};  ///< cores; each as likely
-  /// The share that is given away when it begins; more than `load`: an evening, when fewer pods come than go.
-  /// Negative: `load`, too.
+  double load = 0.5;             ///< mean share of the fleet's cores that pods have
+  std::vector<double> sizes{4};  ///< cores of a pod; each size is as likely
+  /// The share of cores that pods have at the start. More than `load` stands for an evening, when fewer pods
+  /// come than go. Negative: the same as `load`.
   double begins_at = -1;
-  /// A descheduler's threshold: nodes below this share of their cores are emptied, every tenth of a pod's
-  /// life, if the other nodes take their pods by the same rule. 0: no descheduler.
+  /// The threshold of a descheduler, as a share of a node's cores. Nodes below it are emptied every tenth of
+  /// a pod's mean life, if the other nodes can take their pods by the same rule. 0: no descheduler.
   double empty_below = 0;
 };
 
 struct lived {
   double watts = 0;    ///< mean over time
-  double fullest = 0;  ///< the share that the fullest node has given away, mean over time
+  double fullest = 0;  ///< used share of the fullest node's cores, mean over time
   double moved = 0;    ///< evictions for each pod that came
   double refused = 0;  ///< the share of pods that found no room
 };
-/// Ten mean lives, after five to settle; of an evening, the first three.
+/// Measures ten mean lives, after five to settle; with an evening, the first three.
 lived live(const fleet& empty, rule by, const churn& how, std::uint64_t seed = 1);
 
-/// What the best placement of as many cores would have drawn, over the same run of arrivals.
+/// What the best placement of the same cores would have drawn, over the same arrivals.
 double least_while_living(const fleet& empty, const churn& how, std::uint64_t seed = 1);
 
 }  // namespace binnacle::bench

@@ -38,7 +38,7 @@ result<double> number_of(const std::string& place, std::string_view text) {
   return out;
 }
 
-/// A field of CSV without the quotes around it; two quotes in it are one.
+/// A CSV field without its quotes; two quotes within it stand for one.
 std::string unquoted(std::string_view field) {
   if (field.size() < 2 || field.front() != '"' || field.back() != '"') return std::string(field);
   std::string out;

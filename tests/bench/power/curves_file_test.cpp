@@ -13,7 +13,7 @@ namespace {
 
 const std::string watts = "50, 71.1, 81, 91.1, 101, 112, 124, 136, 150, 164, 177";
 
-/// What is said of a text that cannot be used.
+/// The error for a text that cannot be used.
 std::string trouble(const std::string& file, const std::string& text) {
   const auto read = parse_servers(file, text);
   CAPTURE(text);

@@ -48,14 +48,14 @@ void announce(store::warehouse& to, machine& m, const std::string& cpu, instant 
   if (to.set_catalog(m.id, m.announced, now).has_error()) throw std::runtime_error("a catalogue was refused");
 }
 
-/// The load of this second: a day's hill, and a walk about it.
+/// The load in this second: high by day and low at night, with a random walk around it.
 double next_load(machine& m, double hours, dice& random) {
   const double hill = 0.45 + 0.4 * std::sin(2 * std::numbers::pi * (hours / 6 + m.day_begins));
   m.load += 0.002 * (hill - m.load) + 0.012 * random.normal();
   return m.load = std::clamp(m.load, 0.0, 1.0);
 }
 
-/// What the meter says in this second: a mean of seconds long ago, in whole watts.
+/// What the meter says in this second: a mean over seconds some time ago, in whole watts.
 double reading(machine& m, double watts, int second, dice& random) {
   const std::size_t room = m.late + m.mean;
   m.drawn.resize(room, watts);
@@ -63,7 +63,7 @@ double reading(machine& m, double watts, int second, dice& random) {
   if (m.sticks && second % (2 * second_of_an_hour) > 100 * 60) return m.said;
   double sum = 0;
   for (std::size_t k = 0; k < m.mean; ++k)
-    sum += m.drawn[(static_cast<std::size_t>(second) + 1 + k) % room];  // the oldest of them
+    sum += m.drawn[(static_cast<std::size_t>(second) + 1 + k) % room];  // the oldest seconds
   const double mean = sum / static_cast<double>(m.mean);
   return m.said = std::round(mean * m.factor * (1 + m.noise * random.normal()));
 }
@@ -98,7 +98,7 @@ known_fleet after_hours(int hours, const fleet& truth, std::span<const server> k
     for (std::size_t i = 0; i < machines.size(); ++i) {
       machine& m = machines[i];
       if (i % 8 == 4 && second == whole / 2) {
-        // A board of another kind under the same name.
+        // Another kind of server under the same name.
         m.kind = (m.kind + 1) % kinds.size();
         const auto like = std::ranges::find(truth, m.kind, &node::kind);
         out.nodes[i].kind = m.kind;

@@ -7,16 +7,17 @@
 
 namespace binnacle::bench {
 
-/// What a fleet knows after it was learned for some hours by the product's own core/power_learning, from
-/// meters as they are: each kind of server has a BMC that is 10 to 60 s late and says means of 10 to 60 s, in
-/// whole watts. Of eight nodes of a kind one reads half too high, one stands still for 20 minutes every two
-/// hours, one is off by 5 % from second to second, and one is another kind of server from half the time on,
-/// under the same name. Loads never rest: each node has a day of its own, and wanders about it. Virtual time.
+/// What a fleet has learned after some hours, by the product's own core/power_learning, from realistic
+/// meters. Each kind of server has a BMC that is 10 to 60 s late and reports means over 10 to 60 s, in whole
+/// watts. Of eight nodes of a kind, one meter reads half too high, one does not move for 20 minutes every two
+/// hours, one is off by 5 % from second to second, and one node is another kind of server in the second half
+/// of the time, under the same name. Loads change all the time: each node has its own daily curve and a
+/// random walk around it. Time is virtual.
 struct known_fleet {
-  fleet nodes;  ///< with what was learned as what is believed
+  fleet nodes;  ///< `believed` is what was learned
   double median_off =
-      0;  ///< of the nodes' curves: their mean distance from what their meter would say, as a share
-  double worst_off = 0;     ///< of the node whose curve is farthest off
+      0;  ///< mean distance of a node's curve from its own meter, as a share; median of all nodes
+  double worst_off = 0;     ///< the same of the node whose curve is farthest off
   std::size_t unknown = 0;  ///< nodes without a curve
   std::uint64_t learned = 0, samples = 0;
 };

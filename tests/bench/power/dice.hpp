@@ -18,7 +18,7 @@ class dice {
     return z ^ (z >> 31);
   }
   std::size_t below(std::size_t n) noexcept { return next() % n; }
-  /// In (0, 1).
+  /// A random number in (0, 1).
   double share() noexcept { return (static_cast<double>(next() >> 11) + 0.5) * 0x1p-53; }
   double exponential(double mean) noexcept { return -mean * std::log(share()); }
   double normal() noexcept {

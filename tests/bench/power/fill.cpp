@@ -7,7 +7,7 @@
 namespace binnacle::bench {
 namespace {
 
-/// Pods that are placed when the fleet has reached each load.
+/// The number of pods that are placed when the fleet has reached each load.
 by_load<std::size_t> pods_by_load(const fleet& nodes, wish pod) {
   double room = 0;
   for (const node& n : nodes) room += std::floor((n.truth.cores() + 1e-6) / taken(n, pod));

@@ -6,21 +6,21 @@
 
 namespace binnacle::bench {
 
-/// 10, 20 … 90 % of a fleet's capacity placed.
+/// The loads are 10, 20 … 90 % of a fleet's capacity.
 constexpr std::size_t loads = 9;
 template <class T>
 using by_load = std::array<T, loads>;
 
 struct filled {
   by_load<double> watts{};
-  by_load<double> fullest{};  ///< the share of its cores that the fullest node has given away
+  by_load<double> fullest{};  ///< the used share of the fullest node's cores
 };
-/// Pods of one size arrive one by one and stay; what the fleet draws at each load. The mean of `runs` runs,
-/// which differ by how ties fall. `enough`: kube-scheduler looks at so many nodes with room for a pod, others
-/// for the next; 0: at all.
+/// Places pods of one size one by one; they stay. Gives the watts of the fleet at each load, as the mean of
+/// `runs` runs, which differ in how ties are broken. `enough`: kube-scheduler looks only at so many nodes
+/// with room for a pod, and at others for the next pod; 0: it looks at all.
 filled fill(const fleet& empty, rule by, wish pod, ties among_equals, int runs = 3, std::size_t enough = 0);
 
-/// The least that the fleet can draw at each load, whatever the order of placing.
+/// The least watts that the fleet can draw at each load, whatever the order of placing.
 by_load<double> least_by_load(const fleet& empty, wish pod);
 
 /// Savings against `base` in percent.

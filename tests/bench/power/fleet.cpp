@@ -17,7 +17,7 @@ predict::curve curve_of(std::span<const double> watts, double cores) {
   return predict::curve::through(watts, cores).value();
 }
 
-/// The model as a server answers, between its points on straight lines, dips and all.
+/// The watts as a model server answers: straight lines between its points, with dips.
 double raw_watts(const node& n, double share) {
   const double at = std::clamp(share, 0.0, 1.0) * static_cast<double>(n.raw.size() - 1);
   const auto i = std::min(static_cast<std::size_t>(at), n.raw.size() - 2);

@@ -7,7 +7,7 @@
 
 #include <cmath>
 
-// What the tables of binnacle-power promise, held by a test: the same fleets, fewer runs.
+// Tests what the tables of binnacle-power promise, with the same fleets and fewer runs.
 namespace power_goals_test {
 
 using namespace binnacle::bench;
@@ -89,7 +89,7 @@ TEST_SUITE("bench/power") {
       "fleets that no rule was tuned to: at most 1.7 points behind the optimum, and 0.3 behind WAO's second "
       "version") {
     constexpr wish two_cores{2, false};
-    for (std::uint64_t seed = 1; seed <= 10; ++seed) {  // those of the tables
+    for (std::uint64_t seed = 1; seed <= 10; ++seed) {  // the seeds of the tables
       const auto nodes = make_fleet(made_up_servers(8, seed), 4);
       const auto base = against_spreading(nodes, two_cores);
       const auto chord = base.of(nodes, rule::chord, two_cores),

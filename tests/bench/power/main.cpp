@@ -1,6 +1,6 @@
-// What placing pods by watts saves: Binnacle's own prioritize call and learning code on simulated fleets of
-// real servers' curves, beside other rules and the optimum. Prints Markdown; the same figures on every
-// machine, but for the last two tables.
+// What placing pods by watts saves: Binnacle's own prioritize call and learning code on simulated fleets with
+// curves of real servers, compared with other rules and the optimum. Prints Markdown. The figures are the
+// same on every machine, except for the last two tables.
 //   build/tests/bench/power/binnacle-power
 #include "aggregator/predict/learner.hpp"
 #include "aggregator/predict/objective.hpp"
@@ -49,7 +49,7 @@ constexpr named_rule all_rules[] = {
     {"increase", rule::increase}, {"**best chord**", rule::chord},
 };
 
-/// What the goals are compared with, in points of the saving: the worst of all loads.
+/// The figures that are compared with the goals, in points of the saving: the worst of all loads.
 struct worst {
   double behind_optimum_in_a = 0;  ///< table A
   double behind_wao_v2 = 0;        ///< all tables of known curves
@@ -171,7 +171,7 @@ void learned_curves() {
   show("true curves: increase", rule::increase, truth);
 }
 
-/// The product's own learning on meters that lag, stick and lie.
+/// The product's own learning with meters that are late, stuck or wrong.
 void a_day() {
   const auto known = after_hours(24, make_fleet(spec_servers(), 8), spec_servers());
   auto truth = known.nodes;
@@ -198,8 +198,8 @@ void a_day() {
       1e-6 * static_cast<double>(known.samples));
 }
 
-/// Models that are wrong: each point of each node by 10 % (one sigma), and one kind of server by 30 %
-/// everywhere.
+/// Wrong models: first each point of each node is off by 10 % (one sigma), then one kind of server by 30 % at
+/// every load.
 void wrong_models() {
   const auto truth = make_fleet(spec_servers(), 8);
   dice random(1);
@@ -245,7 +245,8 @@ void price_of_packing() {
   }
 }
 
-/// What kube-scheduler's percentageOfNodesToScore costs: above 100 nodes its own choice is a part of them.
+/// What kube-scheduler's percentageOfNodesToScore costs. By its own choice kube-scheduler looks at a part of
+/// the nodes if there are more than 100.
 void parts_of_the_nodes() {
   const auto nodes = shuffled(make_fleet(spec_servers(), 125));
   constexpr wish eight_cores{8, false};
@@ -311,7 +312,7 @@ double learning_ns() {
   return 1e3 * (cpu_us() - start) / samples;
 }
 
-/// What a decision costs beside the watts (bench_extender compares it with one by a metric).
+/// What a decision costs apart from the watts (bench_extender compares it with a decision by a metric).
 void cost_of_a_decision() {
   title("The cost of a decision on this machine, in CPU time (5,000 candidates)");
   auto nodes = make_fleet(spec_servers(), 625);
@@ -347,7 +348,7 @@ void goals() {
     fmt::print("| {} | {:.1f} {} | {} |\n", goal, figure, unit, figure <= most ? "met" : "**missed**");
   };
   row("table A: within 1 point of the optimum at every load", seen.behind_optimum_in_a, 1, "points behind");
-  // Savings are means of three runs that differ by how ties fall.
+  // Savings are means of three runs that differ in how ties are broken.
   row("known curves: never behind WAO v2 (0.1 points are chance)", seen.behind_wao_v2, 0.1, "points behind");
   row("pods that come and go: never behind WAO v2 (0.1 points are chance)", seen.behind_wao_v2_in_churn, 0.1,
       "points behind");

@@ -1,5 +1,5 @@
-// binnacle-power-fleet: one fleet of these servers, filled once, as JSON: for tests that place pods on nodes
-// which play the same servers, and compare.
+// binnacle-power-fleet: fills one fleet of these servers once and prints the result as JSON. Tests that place
+// pods on nodes which play the same servers compare with it.
 #include "common/config/config.hpp"
 #include "common/text/json_writer.hpp"
 #include "tests/bench/power/churn.hpp"
@@ -42,7 +42,7 @@ result<std::vector<double>> sizes_of(const wanted& w) {
   return out;
 }
 
-/// What the fleet draws with so many pods on it: the mean of some runs, which differ by how ties fall.
+/// What the fleet draws with so many pods on it: the mean of some runs, which differ in how ties are broken.
 double watts_after(const fleet& empty, rule by, wish pod, std::size_t pods) {
   constexpr int runs = 5;
   double sum = 0;
@@ -56,7 +56,7 @@ double watts_after(const fleet& empty, rule by, wish pod, std::size_t pods) {
   return sum / runs;
 }
 
-/// Of the servers there are, those whose names begin as wanted; of a file's all, if nothing is wanted.
+/// The known servers whose names begin as wanted. From a file: all servers if no name is wanted.
 result<std::vector<server>> chosen(const wanted& w) {
   std::vector<server> all(spec_servers().begin(), spec_servers().end());
   if (!w.curves.empty()) {

@@ -27,7 +27,7 @@ const std::string& prioritizer::policy_for(predict::objective by, double max_loa
   name = fmt::format("p{}", policies_.size());
   policy::policy p;
   p.key = {"default", name};
-  // The simulation knows its loads at once: nothing is in flight.
+  // The simulation knows each load at once, so no pod is in flight.
   p.damping = policy::herd_damping::disabled;
   policy::strategy s;
   s.kind = policy::strategy_kind::minimizepower;
@@ -50,7 +50,7 @@ std::vector<double> prioritizer::scores(const fleet& nodes, std::span<const std:
   std::vector<std::string> asked;
   for (const auto i : candidates) {
     const node& n = nodes[i];
-    // Pods that take a share of each node: all nodes have one core, and the watts stay what they are.
+    // If a pod takes a share of each node, all nodes have one core here, with the same watts.
     models.set(static_cast<std::uint32_t>(i), pod.share_of_node ? n.model_of_one_core : n.model);
     const double load = n.used / n.truth.cores();
     if (std::exchange(loads_[i], load) != load)

@@ -13,14 +13,14 @@
 
 namespace binnacle::bench {
 
-/// The product's own prioritize call: ExtenderArgs with a Pod in, a HostPriorityList out. What the aggregator
-/// would know stands in its view: the nodes' models, and loads that are measured exactly.
+/// The product's own prioritize call: it reads ExtenderArgs with a Pod and answers a HostPriorityList. Its
+/// view has what the aggregator would know: the nodes' models, and exact loads.
 class prioritizer {
  public:
   /// The scores 0..10 of nodes[candidates[i]] for a pod.
   std::vector<double> scores(const fleet& nodes, std::span<const std::size_t> candidates,
                              predict::objective by, wish pod);
-  /// What the last call took, in microseconds of this thread's CPU: the request read, scored, recorded and
+  /// CPU time of this thread for the last call, in microseconds: the request is read, scored, recorded and
   /// answered.
   double took_us() const noexcept { return took_us_; }
 

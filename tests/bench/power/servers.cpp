@@ -9,7 +9,7 @@
 namespace binnacle::bench {
 namespace {
 
-/// From readings at 0 (0.1), 5, 10, 20 … 100 % to a step of 5 %.
+/// Turns readings at 0 (0.1), 5, 10, 20 … 100 % into watts at every 5 %.
 std::vector<double> every_twentieth(const std::array<double, 12>& read) {
   std::vector<double> out{read[0], read[1], read[2]};
   for (std::size_t i = 3; i < read.size(); ++i) {
@@ -67,9 +67,9 @@ std::vector<server> made_up_servers(std::size_t many, std::uint64_t seed) {
   for (std::size_t i = 0; i < many; ++i) {
     server s{"made up", sizes[random.below(sizes.size())], {}};
     const double peak = s.cores * between(2.5, 7), idle = peak * between(0.12, 0.55);
-    const double step = random.below(3) == 0 ? 0 : between(0, 0.4);  // of what lies between idle and peak
+    const double step = random.below(3) == 0 ? 0 : between(0, 0.4);  // share of the rise from idle
     const double bend = between(0.6, 2.2), straight = random.share();
-    const double steep_end = random.below(3) == 0 ? between(0, 0.2) : 0;  // of it in the last fifth
+    const double steep_end = random.below(3) == 0 ? between(0, 0.2) : 0;  // its share in the last fifth
     for (int k = 0; k <= 10; ++k) {
       const double load = 0.1 * k;
       const double middle = straight * load + (1 - straight) * std::pow(load, bend);

@@ -15,20 +15,20 @@ struct server {
   std::vector<double> watts;  ///< at evenly spaced loads from idle to full
 };
 
-/// Eight servers of 2019 to 2021: watts at active idle, 10, 20 … 100 % of SPECpower_ssj2008, published
-/// results of these test dates. SPEC is a trademark; the curves are inputs here, not a comparison of vendors.
-/// Load there is throughput, which is close to CPU use on these machines.
+/// Eight servers of 2019 to 2021: watts at active idle, 10, 20 … 100 % of SPECpower_ssj2008, from published
+/// results with these test dates. SPEC is a trademark; the curves serve as inputs here, not to compare
+/// vendors. The load of this benchmark is throughput, which is close to CPU use on these machines.
 std::span<const server> spec_servers();
 
 /// Two servers of 96 CPUs as WAO's authors modelled them (waok8s/optimization, Apache-2.0: the edge models of
-/// Lenovo and Supermicro at 25 °C and 2 Pa), read at 0.1, 5, 10, 20 … 100 % and joined by straight lines: at
-/// 0, 5, 10 … 100 %.
+/// Lenovo and Supermicro at 25 °C and 2 Pa). The models were read at 0.1, 5, 10, 20 … 100 %, and straight
+/// lines join the points: the watts here are at 0, 5, 10 … 100 %.
 const server& wao_lenovo();
 const server& wao_supermicro();
 
-/// Servers that nobody has: `many` of 16 to 128 cores, with curves of the kinds that published ones have: a
-/// step when they leave idle, or none, then flat or steep, straight or bent, some with a steep end. The same
-/// for the same seed. For fleets that no rule was tuned to.
+/// Made-up servers: `many` of them, of 16 to 128 cores, with the kinds of curves that published servers have:
+/// with or without a step when they leave idle, then flat or steep, straight or bent, some with a steep end.
+/// One seed always gives the same servers. No rule was tuned to such fleets.
 std::vector<server> made_up_servers(std::size_t many, std::uint64_t seed);
 
 }  // namespace binnacle::bench

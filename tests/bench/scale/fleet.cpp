@@ -41,7 +41,7 @@ struct fleet::impl {
 
   task<void> live(simulated_agent* agent);
   task<void> end();
-  /// Once welcomed, the pauses begin with the shortest again, as a real agent's do.
+  /// After a welcome the pauses begin with the shortest again, as a real agent's do.
   task<result<void>> session(simulated_agent* agent, backoff& pauses);
   task<result<void>> flush(async::stream& stream, wire::agent_session& session);
   task<result<void>> receive_until(async::stream& stream, wire::agent_session& session,
@@ -60,12 +60,12 @@ task<result<void>> fleet::impl::flush(async::stream& stream, wire::agent_session
   wire::bytes out;
   session.take_output(out);
   if (out.empty()) co_return result<void>{};
-  counters.wire_bytes += out.size() + (out.size() + 16383) / 16384 * 22;  // 5 header, 1 type, 16 tag a record
+  counters.wire_bytes += out.size() + (out.size() + 16383) / 16384 * 22;  // 22: header, type, tag
   const std::string_view text(reinterpret_cast<const char*>(out.data()), out.size());
   co_return co_await stream.write(text, within(30s));
 }
 
-// Takes what the aggregator says until then.
+// Receives the aggregator's messages until this time.
 task<result<void>> fleet::impl::receive_until(async::stream& stream, wire::agent_session& session,
                                               async::deadline until) {
   for (;;) {
@@ -151,7 +151,7 @@ task<void> fleet::impl::live(simulated_agent* agent) {
   }
 }
 
-// The agents' coroutines end before what they use does.
+// The agents' coroutines end before the objects that they use.
 task<void> fleet::impl::end() {
   group.cancel();
   co_await group.wait(within(10s));

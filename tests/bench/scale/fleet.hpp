@@ -12,7 +12,7 @@
 
 namespace binnacle::bench {
 
-/// Sums of a fleet, written by its thread, read by any.
+/// Sums over a fleet. Its thread writes them, any thread may read them.
 struct fleet_counters {
   std::atomic<std::uint64_t> welcomed{0}, failed{0}, batches{0}, values{0}, wire_bytes{0};
   std::atomic<std::uint32_t> streaming{0};
@@ -28,17 +28,17 @@ struct fleet_options {
       certificate;  ///< of a node; called once each, before start() returns
 };
 
-/// N real agent sessions (TLS 1.3, own certificate, wire session machine) from one thread, their ticks spread
-/// over the period.
+/// Real agent sessions (TLS 1.3, a certificate for each, the wire's session machine), all on one thread.
+/// Their ticks are spread over the period.
 class fleet {
  public:
   fleet(fleet_options options, logger log);
   ~fleet();
 
   void start();
-  /// Cuts every connection at once; each agent reconnects by its own jittered back-off.
+  /// Cuts every connection at once. Each agent then reconnects with its own random back-off.
   void storm();
-  /// Mean watts of package 0 from now on, of the node that is so many behind the first.
+  /// Sets the mean watts of package 0, from now on, of the node with this index (0: the first of this fleet).
   void heat(std::uint32_t node, double watts);
   void stop();
 

@@ -1,5 +1,5 @@
-// The figures of docs/measured.md at the scale of a large cluster: a real aggregator process, a
-// fleet of real TLS agent sessions, and kube-scheduler's calls, all on loopback.
+// The figures of docs/measured.md for a large cluster: a real aggregator process, a fleet of real TLS agent
+// sessions, and kube-scheduler's calls, all on loopback.
 //   build/tests/bench/scale/binnacle-scale --nodes 5000
 
 #include "common/log/log.hpp"
@@ -47,7 +47,7 @@ struct choices {
   std::string aggregator = BINNACLE_AGGREGATOR;
   std::uint32_t nodes = 5000;
   std::uint32_t seconds = 20;
-  std::uint32_t storms = 0;  // more than 0: nothing but so many storms
+  std::uint32_t storms = 0;  // more than 0: measures only so many storms
   bool quick = false;
 };
 
@@ -95,7 +95,8 @@ class bench_bed {
   support::https_client::options face(std::uint16_t port) const {
     return {"127.0.0.1", port, caller_, "localhost", 60};
   }
-  /// A node's certificate, signed by the agents' CA, trusting the server's.
+  /// The files of a node: a certificate signed by the agents' CA, and the CA of the server, which the node
+  /// trusts.
   tls::files node(std::uint32_t i) {
     support::wanted what;
     what.dns_names = {"sim-" + std::to_string(i)};
@@ -114,7 +115,8 @@ class bench_bed {
   std::unique_ptr<process> aggregator_;
 };
 
-/// All `nodes` stream, each welcomed again since the fleet had had `welcomes` (0: once).
+/// Waits until all `nodes` stream and each was welcomed once more since the fleet had had `welcomes`
+/// welcomes.
 void wait_until_streaming(const fleet& f, std::uint32_t nodes, std::chrono::seconds limit,
                           std::uint64_t welcomes = 0) {
   const auto until = clock::now() + limit;
@@ -126,7 +128,8 @@ void wait_until_streaming(const fleet& f, std::uint32_t nodes, std::chrono::seco
   }
 }
 
-/// A histogram's upper bound below which `share` of what was counted between two scrapes lies.
+/// A quantile of what a histogram counted between two scrapes: the smallest upper bound of a bucket below
+/// which at least `share` lies.
 double histogram_quantile(const std::string& before, const std::string& after, const std::string& name,
                           double share) {
   const auto buckets = [&name](const std::string& text) {
@@ -213,7 +216,7 @@ void whole_nodes(report& out, bench_bed& bed, const choices& c) {
              "ms", 5);
 }
 
-/// What else runs on the machine is in it, too. Source: proc(5), /proc/loadavg.
+/// The load average, which also counts other programs on the machine. Source: proc(5), /proc/loadavg.
 double load_average() {
   double minute = 0;
   std::ifstream("/proc/loadavg") >> minute;
@@ -228,7 +231,8 @@ void storm(report& out, bench_bed& bed, fleet& agents, const choices& c) {
   std::atomic<bool> stop{false};
   auto during = std::async(std::launch::async, [&] { return caller.calls_until(stop, "filter", body, 1ms); });
   const auto began = clock::now();
-  // A cut is noticed only when the fleet's thread comes to it: count welcomes, not who seems to stream.
+  // The fleet's thread notices a cut connection only later. So count welcomes, not the agents that seem to
+  // stream.
   const std::uint64_t welcomes = agents.counters().welcomed;
   const double ours = own_cost().cpu_seconds, ingest = bed.aggregator().cpu_by_thread()["ingest"];
   const std::uint64_t failures = agents.counters().failed;
@@ -244,7 +248,7 @@ void storm(report& out, bench_bed& bed, fleet& agents, const choices& c) {
   out.figure("  the same as a share of the storm", ingest_used / span, "cores");
   out.figure("CPU of the fleet and the caller for each agent", ours_used / c.nodes * 1e3, "ms");
   out.figure("  the same as a share of the storm", ours_used / span, "cores");
-  // The cut itself counts as one.
+  // The cut itself counts as one failed attempt, so 1 is subtracted.
   out.figure("attempts that failed, of each agent",
              static_cast<double>(agents.counters().failed - failures) / c.nodes - 1, "");
   out.figure("load average, 1 min", load_average(), "");
@@ -253,7 +257,7 @@ void storm(report& out, bench_bed& bed, fleet& agents, const choices& c) {
              "ms", 5);
 }
 
-/// Frames many at a time over few connections: what a core can take.
+/// Sends many frames at a time over few connections, to see how much one core can take.
 void throughput(report& out, const choices& c) {
   out.heading("Ingest flat out: 16 agents, 64 batches a write");
   bench_bed bed(c);

@@ -18,11 +18,11 @@ class node_sim {
   static const wire::catalog& catalog();
   static constexpr std::size_t series = 40;
 
-  /// Mean watts of package 0 from the next step on: heats the node.
+  /// Sets the mean watts of package 0 from the next step on, as when the node gets hot.
   void set_watts(double watts) { watts_[0] = watts; }
 
-  /// Moves the machine on by `dt` and puts what changed since the last call into `out` (everything when
-  /// `full`).
+  /// Moves the machine on by `dt`, and puts what has changed since the last call into `out`, or everything if
+  /// `full`.
   void step(wire::batch& out, bool full, instant now, duration dt);
 
  private:

@@ -7,7 +7,7 @@
 
 namespace binnacle::bench {
 
-/// A program under measurement: started, watched through /proc, ended by its id.
+/// A program that is measured: started, watched through /proc, and ended by its process id.
 class process {
  public:
   /// Throws when it cannot be started. Standard output and error go to `log_file`.
@@ -19,12 +19,12 @@ class process {
   pid_t id() const noexcept { return pid_; }
   bool running() const;
   void signal(int number) const;
-  /// SIGTERM, then SIGKILL after ten seconds.
+  /// Sends SIGTERM, and SIGKILL after ten seconds.
   void stop();
 
   /// Resident memory, MiB.
   double resident_mib() const;
-  /// The largest it ever was, MiB.
+  /// The largest resident memory so far, MiB.
   double peak_mib() const;
   /// CPU seconds of each thread, by thread name (user and system).
   std::map<std::string, double> cpu_by_thread() const;

@@ -33,7 +33,7 @@ class report {
  public:
   void heading(const std::string& text);
   void figure(const std::string& what, double value, const std::string& unit);
-  /// `target` is met from below, or from above when `at_least`.
+  /// Prints one figure. It meets `target` if it is not above it; with `at_least`, if it is not below it.
   void figure(const std::string& what, double value, const std::string& unit, double target,
               bool at_least = false);
   int missed() const noexcept { return missed_; }

@@ -10,7 +10,8 @@
 
 namespace binnacle::bench {
 
-/// kube-scheduler's side of the extender: its bodies over one keep-alive TLS connection, one call at a time.
+/// kube-scheduler's side of the extender: sends its bodies over one keep-alive TLS connection, one call at a
+/// time.
 class scheduler {
  public:
   explicit scheduler(support::https_client::options where) : client_(std::move(where)) {}
@@ -18,10 +19,10 @@ class scheduler {
   /// Milliseconds from the first byte sent to the last received. Throws unless the answer is 200 and names
   /// `expect` in its body.
   double call(const std::string& verb, const std::string& body, const char* expect);
-  /// `calls` of them, `pause` apart (the real one sends one pod at a time, with work of its own in between).
+  /// Makes `calls` calls, `pause` apart. (The real scheduler sends one pod at a time and works in between.)
   latencies calls(const std::string& verb, const std::string& body, unsigned calls,
                   std::chrono::microseconds pause);
-  /// Until `stop` is set.
+  /// Makes calls until `stop` is set.
   latencies calls_until(const std::atomic<bool>& stop, const std::string& verb, const std::string& body,
                         std::chrono::microseconds pause);
   std::size_t last_size() const noexcept { return last_size_; }
@@ -31,7 +32,7 @@ class scheduler {
   std::size_t last_size_ = 0;
 };
 
-/// ExtenderArgs of nodeCacheCapable: true, the first `count` nodes of the fleet.
+/// ExtenderArgs with node names (nodeCacheCapable: true): the first `count` nodes of the fleet.
 std::string names_body(std::uint32_t count);
 /// ExtenderArgs with whole Node objects of about 12.6 kB (25 labels, 60 images).
 std::string nodes_body(std::uint32_t count);

@@ -11,7 +11,7 @@ using words = std::vector<std::string>;
 
 namespace {
 
-/// As `kubectl get services,pods -o json` has it; of the chart's objects, and a pod of another release.
+/// Output of `kubectl get services,pods -o json`: the chart's objects, and a pod of another release.
 const char* const objects = R"({"kind":"List","items":[
   {"kind":"Service","metadata":{"name":"binnacle-replicas"},"spec":{"ports":[{"name":"ingest","port":9110}],"selector":{"a":"1"}}},
   {"kind":"Service","metadata":{"name":"binnacle"},"spec":{"ports":[{"name":"extender","port":9001},{"name":"ops","port":9102}],

@@ -19,7 +19,7 @@ struct bench {
   bench() { it.serve_at(8900); }
 
   std::string key() { return it.open(it.new_link(start), start).value(); }
-  /// The status of what a request is refused with; 0: it is served.
+  /// The status with which the door refuses such a request; 0 if it is served.
   unsigned status(std::vector<std::pair<std::string, std::string>> headers, bool is_file = false) const {
     http::request r;
     r.method = "GET";
@@ -99,7 +99,7 @@ TEST_SUITE("cli/dashboard/door") {
     door unborn([] { return std::string("secret"); });
     http::request r;
     r.headers = {{"host", "127.0.0.1:0"}};
-    CHECK(unborn.refusal(r, true)->status == 403);  // no port yet
+    CHECK(unborn.refusal(r, true)->status == 403);  // the server has no port yet
   }
 
   TEST_CASE(

@@ -23,7 +23,7 @@ std::string node(const std::string& name, const std::string& value, const std::s
          R"(},"verdicts":)" + verdicts + "}";
 }
 
-/// The nodes that are told to a page that has seen `version`.
+/// The nodes that a page with this version is told.
 std::vector<std::string> told(const fleet& f, std::uint64_t version) {
   std::vector<std::string> names;
   const json::value change = json::parse(f.since(version));

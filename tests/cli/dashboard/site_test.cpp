@@ -1,4 +1,4 @@
-// The dashboard's listener, on loopback, before a real ops face of samples.
+// The dashboard's server on loopback. It asks a real ops port that gives sample answers.
 #include "cli/dashboard/site.hpp"
 
 #include "aggregator/policy/comparison.hpp"
@@ -32,7 +32,7 @@ using namespace binnacle::cli::dashboard;
 using namespace std::chrono_literals;
 using support::https_client;
 
-/// An aggregator's ops port. `state` is read by its thread.
+/// An aggregator's ops port. The port's thread reads `state`.
 struct aggregator {
   std::atomic<int> asked{0};
   std::atomic<int> watts{20};
@@ -68,7 +68,7 @@ struct aggregator {
   }
 };
 
-/// The dashboard's own server with its thread.
+/// The dashboard's server, on a thread of its own.
 struct site {
   async::loop loop{1};
   boost::asio::executor_work_guard<async::executor> work{loop.get_executor()};
@@ -99,7 +99,7 @@ struct site {
       if (past) past->stop();
     });
     work.reset();
-    thread.join();  // when every coroutine has ended
+    thread.join();  // ends when every coroutine has ended
   }
   site(const site&) = delete;
   site& operator=(const site&) = delete;
@@ -127,7 +127,7 @@ struct site {
     REQUIRE(answer.status == 200);
     return text(json::parse(answer.body), "key");
   }
-  /// What a page sends besides.
+  /// The headers that a page sends with each request.
   https_client::header_list page(const std::string& key) const {
     return {{"Authorization", "Bearer " + key}};
   }
@@ -135,7 +135,7 @@ struct site {
 
 std::string url(const aggregator& a) { return fmt::format("http://127.0.0.1:{}", a.face.port()); }
 
-/// Reads a page's stream until `enough` says so about an event; each event's name and data.
+/// Reads a page's stream, and calls `enough` with each event's name and data, until it returns true.
 void follow(const site& s, const std::string& key, std::string target,
             const std::function<bool(const std::string& name, const json::value& data)>& enough) {
   support::run(
@@ -352,8 +352,7 @@ TEST_SUITE("cli/dashboard/site") {
     });
     while (version() < 3) std::this_thread::sleep_for(5ms);
     s.on_loop([&] {
-      // The first page takes what there is; each of the others, which took nothing so far, gets it in one
-      // event.
+      // The pages have taken nothing so far, so each gets the whole fleet in one event.
       for (auto& p : pages) CHECK(p->next().starts_with("event: fleet\n"));
       for (auto& p : pages) CHECK(p->next().empty());
     });
@@ -426,7 +425,7 @@ TEST_SUITE("cli/dashboard/site") {
     s.on_loop([&] { page = s.pages->follow({{subject::node, "a/b"}}, {}, [&] { ++woken; }).value(); });
     wait_for(woken, 1);
     CHECK(said().find(R"("answer":{"name":"a/b"})") != std::string::npos);
-    // When it is asked for the third time, the second answer has been looked at.
+    // A third question means that the second answer has been handled.
     wait_for(a.asked_for_node, 3);
     CHECK(woken == 1);
     CHECK(said().empty());
@@ -434,7 +433,7 @@ TEST_SUITE("cli/dashboard/site") {
     wait_for(woken, 2);
     CHECK(said().find("not allowed to you") != std::string::npos);
     a.refuses = false;
-    // It may have been refused more than once.
+    // The aggregator may have refused more than one question.
     while (said().find(R"("answer":{"name":"a/b"})") == std::string::npos) std::this_thread::sleep_for(5ms);
     s.on_loop([&] { page.reset(); });
   }
@@ -493,15 +492,15 @@ TEST_SUITE("cli/dashboard/site") {
              }
              return is_told && fleets >= 4;
            });
-    CHECK(whole == 1);  // the fleet went on where it was
+    CHECK(whole == 1);  // the fleet went on where it was, and was not sent whole again
     CHECK_FALSE(statuses_after);
-    // What is shown anew is told from its beginning, though nothing has changed.
+    // A topic that a page asks for again is told from its beginning, although nothing has changed.
     int told = 0;
     follow(s, key, "/live?stream=again&topic=node/a/b", [&](const std::string&, const json::value&) {
       CHECK(b.post("/live?stream=again&topic=node/a/b", "", s.page(key)).status == 200);
       return ++told == 3;
     });
-    // The stream has ended: its name leads nowhere.
+    // The stream has ended, so its name is unknown after a moment.
     for (unsigned status = 0; status != 404; std::this_thread::sleep_for(5ms))
       status = b.post("/live?stream=again&topic=fleet", "", s.page(key)).status;
   }

@@ -22,12 +22,12 @@ TEST_SUITE("cli/doctor/peers") {
       return finding_of_clock({"the peer", now + by, now - 10ms, now + 10ms});
     };
     CHECK(ahead(0s).how == grade::ok);
-    CHECK(ahead(1s).how == grade::ok);  // times of answers are whole seconds
+    CHECK(ahead(1s).how == grade::ok);  // an answer's time is in whole seconds
     CHECK(ahead(-6900ms).how == grade::warning);
     CHECK(says(ahead(20s), "ahead of ours; verdicts do not depend on it"));
     CHECK(says(ahead(-20s), "behind ours"));
     CHECK(ahead(600s).how == grade::failure);
-    // An answer that took long says less.
+    // An answer that took 40 s does not tell a difference of 20 s for sure.
     CHECK(finding_of_clock({"the peer", now + 20s, now, now + 40s}).how == grade::ok);
   }
 }

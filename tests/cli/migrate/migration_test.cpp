@@ -70,7 +70,7 @@ TEST_SUITE("cli/migrate") {
       other.replace(other.find("--v=4"), 5, std::string("--v=") + level);
       CHECK(about(of(other), whose + ", --v=" + level).what == fate);
     }
-    // The usual port is not worth a word.
+    // A port with its default value needs no note.
     CHECK(std::none_of(m.notes.begin(), m.notes.end(),
                        [](const note& n) { return n.subject.find("port") != std::string::npos; }));
   }
@@ -244,7 +244,7 @@ metadata: {name: backup}
       CHECK(said.what == note::fate::yours);
       CHECK(said.sentence.starts_with("make it preferred"));
       CHECK(said.sentence.find("kubelet that restarts") != std::string::npos);
-      // Nothing else: neither the other expression, nor that the object is not known.
+      // There is no other note: neither about the other expression, nor about an unknown object.
       CHECK(m.notes.size() == 1);
     }
     const auto speaks_of_it = [](const migration& m) {
@@ -258,7 +258,7 @@ metadata: {name: backup}
     CHECK_FALSE(
         speaks_of_it(of("kind: Pod\nmetadata: {name: odd}\nspec: {affinity: {nodeAffinity: {" + required +
                         ": {nodeSelectorTerms: [7, {matchExpressions: x}, {matchExpressions: [3]}]}}}}\n")));
-    // Of what labeling gives, every operator.
+    // A label of the strategy labeling is named, whatever the operator.
     std::string labeled = with("Deployment", required, "In", "card0");
     labeled.replace(labeled.find("no-heat"), 7, "telemetry.aware.scheduling.cards/gpu");
     CHECK(speaks_of_it(of(labeled)));

@@ -1,4 +1,4 @@
-// WAO's manifests, as its documentation shows them, become a policy, values and words.
+// Migrates WAO's manifests, as its documentation shows them, into a policy, values and notes.
 #include "aggregator/policy/text/yaml.hpp"
 #include "cli/migrate/migrate.hpp"
 #include "cli/migrate/migration.hpp"
@@ -23,7 +23,7 @@ migration of(const std::string& text) {
   return migrate::migrate(*found);
 }
 
-/// The fates and subjects of all notes, one a line.
+/// The fate and subject of every note, one note a line.
 std::string fates(const migration& m) {
   std::string out;
   for (const note& n : m.notes) {

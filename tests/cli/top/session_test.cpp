@@ -14,7 +14,7 @@ namespace {
 
 const std::string url = "https://a:9102";
 
-/// The page as a terminal would show it.
+/// The lines of the page as a terminal would show them.
 std::vector<std::string> text_of(const page& p, std::size_t width = 80) {
   std::vector<std::string> out;
   for (const line& l : p.lines) {
@@ -216,7 +216,7 @@ TEST_SUITE("cli/top/session") {
     CHECK(b.shows("label zone"));
     CHECK(b.shows("label e.com/Rack"));
     CHECK_FALSE(b.shows("label host"));
-    b.press(key::up);  // the list has grown below the line that was chosen
+    b.press(key::up);  // the list has grown below the line that was selected
     for (int i = 0; i < 9; ++i) b.press(key::down);
     b.press(key::enter);
     CHECK(b.s.wanted_labels() == wanted{"zone"});

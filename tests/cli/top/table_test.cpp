@@ -72,7 +72,7 @@ TEST_SUITE("cli/top/listing") {
     f.take(parsed(nodes_sample), 0);
     CHECK(names(listed(f, {.sort = "policy:default/power"})) == words{"node-b", "node-c", "node-a"});
     const listing l = listed(f, {});
-    CHECK(l.violating() == 1);  // the other one is in DryRun
+    CHECK(l.violating() == 1);  // the policy of the other node is in DryRun
   }
 
   TEST_CASE("a filter finds names, labels and what is the matter, in any case") {
@@ -105,7 +105,7 @@ TEST_SUITE("cli/top/listing") {
     CHECK(names(by_name) == words{"a", "b"});
     CHECK(names(listed(f, {.within = std::pair("label:rack", "r1")})) == words{"a-2", "a-1"});
     CHECK(l.total().values[0].value == 400);
-    CHECK(l.total().values[0].partial);  // one of three has none
+    CHECK(l.total().values[0].partial);  // one of the three nodes has no value
     const auto kinds = groupings_of(f);
     CHECK(kinds.back().id == "label:rack");
   }
@@ -127,10 +127,10 @@ TEST_SUITE("cli/top/listing") {
     CHECK(by_rack().rows()[0]->values[0].value == 400);
     CHECK(names(listed(f, {.filter = "rack=r7"})) == words{"a-2", "a-1"});
     CHECK(names(listed(f, {.within = std::pair("label:example.com/rack", "r7")})) == words{"a-2", "a-1"});
-    f.take(parsed(racks), 0);  // the labels outlast an answer about the nodes
+    f.take(parsed(racks), 0);  // a new answer about the nodes does not remove the labels
     CHECK(names(listed(f, {.filter = "rack=r7"})) == words{"a-2", "a-1"});
 
-    // What the object says now counts more than what a policy gave a moment ago.
+    // The Node object's present label counts more than the label that a policy gave before.
     f.take_labels("rack", parsed(R"({"key":"rack","values":[{"value":"r9","nodes":["a-1"]}]})"));
     CHECK(names(listed(f, {.grouping = "label:rack"})) == words{"r1", "r9", "r2"});
     f.keep_labels({"rack"});
@@ -179,7 +179,7 @@ TEST_SUITE("cli/top/listing") {
     f.take(parsed(with(R"(,"model":{"source":"class","coveredPercent":0})").c_str()), 2);
     const listing of_class = listed(f, {.sort = "curve"});
     CHECK(cell_of(*of_class.rows()[0], of_class.columns()[3], 0, 0).text == "class");
-    // A group has no curve, and a column that was chosen away stays away.
+    // A group has no curve, so it has no column CURVE. A column that was switched off stays off.
     CHECK(titles(listed(f, {.grouping = "prefix"})) == words{"GROUP", "AGE", "TREND"});
     CHECK(titles(listed(f, {.shown = {{"curve", false}}})) == words{"NODE", "AGE", "TREND", "WHY"});
   }

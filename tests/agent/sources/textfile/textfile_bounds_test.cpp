@@ -38,9 +38,9 @@ TEST_CASE("bounds on series, bytes and files are kept and named") {
     f.look();
     CHECK(shown(f.out, "textfile_read_success", {{"file", "a.prom"}}) == "0");
     CHECK(shown(f.out, "a") == "no such series");
-    CHECK(
-        f.source.limitation().find("line 2: more than 1 series (\"b\" is the next), so none of this text is "
-                                   "taken: give fewer, or split it") != std::string::npos);
+    CHECK(f.source.limitation().find("line 2: more than 1 series (\"b\" is the next), so the whole text "
+                                     "is refused: write fewer series, or split the text") !=
+          std::string::npos);
   }
   SUBCASE("bytes of names") {
     folder f({.names = std::make_shared<foreign_names>(foreign_names::bounds{.bytes = 200})});

@@ -23,11 +23,11 @@ using async::within;
 
 const logger quiet("test", log_level::off);
 
-/// A server that wants one token and says what it got; reviews say whatever is prepared.
+/// A server that accepts one token and records what it got. Reviews get the prepared answer.
 struct api {
   std::string wanted = "good";
   std::atomic<int> calls{0};
-  std::atomic<int> failures{0};  // reviews to be answered 503 first
+  std::atomic<int> failures{0};  // so many reviews get a 503 first
   support::served server{routes()};
 
   http::router routes() {
@@ -61,7 +61,7 @@ struct api {
   }
 };
 
-/// A plug-in that adds a line to `folder`/runs, thinks for `seconds` and gives $TOKEN.
+/// A plug-in that adds a line to `folder`/runs, sleeps for `seconds` and prints the token $TOKEN.
 kube::exec_plugin slow_plugin(support::temp_folder& folder, const std::string& seconds) {
   folder.write("plugin", "#!/bin/sh\necho run >> " + folder / "runs" + "\nsleep " + seconds +
                              "\necho '{\"kind\":\"ExecCredential\",\"apiVersion\":"
@@ -138,7 +138,7 @@ TEST_SUITE("aggregator/kube/client") {
     support::run([&](async::loop&) -> task<void> {
       auto c = kube::client::open(to, quiet).value();
       http::call hurried = nodes();
-      // It is not answered; what counts is that its plug-in is let end.
+      // This call ends before its answer; its plug-in must still run to its end.
       (void)co_await c->ask(std::move(hurried), within(10ms));
       const unsigned status = co_await status_of(*c);
       CHECK(status == 200);
@@ -153,7 +153,7 @@ TEST_SUITE("aggregator/kube/client") {
     to.plugin = slow_plugin(folder, "0; while [ ! -e " + folder / "go" + " ]; do sleep 0.05; done");
     support::run([&](async::loop&) -> task<void> {
       auto c = kube::client::open(to, quiet).value();
-      for (int i = 0; i < 2; ++i) {  // the one that starts it, and one that finds it running
+      for (int i = 0; i < 2; ++i) {  // the first call starts the plug-in, the second finds it running
         http::call hurried = nodes();
         const auto got = co_await c->ask(std::move(hurried), within(50ms));
         REQUIRE(got.has_error());

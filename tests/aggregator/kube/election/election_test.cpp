@@ -14,9 +14,9 @@ using namespace binnacle;
 using namespace std::chrono_literals;
 using kube::election;
 
-/// The one Lease of an API server: a PUT with another version than the present is a conflict.
+/// The one Lease of an API server. A PUT with another version than the present one is a conflict.
 struct lease_server {
-  std::string body;  // empty: there is none
+  std::string body;  // empty: there is no Lease
   int version = 0;
 
   http::answer answer(const http::call& c) {
@@ -43,7 +43,7 @@ struct lease_server {
 struct candidate {
   candidate(std::string who, lease_server& s) : machine({"ops", "binnacle", who}), server(s) {}
 
-  /// Makes what is due at `now`; what was asked, as "GET PUT ".
+  /// Makes the calls that are due at `now`. Returns their methods, as "GET PUT ".
   std::string turn(instant now) {
     std::string out;
     for (int i = 0; i < 5; ++i) {
@@ -206,7 +206,7 @@ TEST_SUITE("aggregator/kube/election") {
     lease_server s;
     candidate a("a", s);
     a.turn(start);
-    ++s.version;  // an annotation, say
+    ++s.version;  // as when somebody adds an annotation
     CHECK(a.turn(start + 5s) == "PUT ");
     CHECK(a.machine.leads(start + 5s));
     CHECK(a.turn(start + 6s) == "GET PUT ");

@@ -27,7 +27,7 @@ struct writer {
     return event_recorder::wall(1'800'000'000s + (now - instant(1h)) / 1us * 1us);
   }
   void say(const kube::note& n) { machine.record(n, now, clock()); }
-  /// Writes what is due; the requests as "POST PATCH ".
+  /// Writes the events that are due. Returns the requests' methods, as "POST PATCH ".
   std::string turn(http::answer answer = {201, {}, "{}"}) {
     std::string out;
     while (const auto c = machine.next(now, clock())) {

@@ -126,7 +126,8 @@ TEST_SUITE("aggregator/kube/objects/node_objects") {
     c.put("n1", R"({"b":"1"})", "b");
     CHECK(c.seen.find("n1")->written() == std::map<std::string, std::string>{{"b", "1"}});
     CHECK(c.seen.find("n1")->version == "10");
-    // Another node of that name has versions of its own; and a server that was set back is believed again.
+    // A new node of the same name has versions of its own. A lower version of one node is believed, too: the
+    // API server was restored from a backup.
     c.seen.patched("n1", c.object("n1", R"({"b":"1"})", "b", "u1"));
     c.version = 4;
     c.put("n1", "{}", "", "u2");
@@ -134,7 +135,7 @@ TEST_SUITE("aggregator/kube/objects/node_objects") {
     c.version = 2;
     c.put("n1", R"({"b":"1"})", "b", "u2");
     CHECK(c.seen.find("n1")->version == "3");
-    // Also behind a patch of ours: etcd came back from a backup, and a list has told all there is.
+    // This holds after a patch of ours, too, once a complete list has come: etcd was restored from a backup.
     c.version = 7;
     c.seen.patched("n1", c.object("n1", R"({"b":"1"})", "b", "u2"));
     c.version = 3;
@@ -156,11 +157,11 @@ TEST_SUITE("aggregator/kube/objects/node_objects") {
     CHECK(c.seen.find("n1")->written() == std::map<std::string, std::string>{{"b", "1"}});
     c.seen.changed({"", "n1"}, old);  // the watch comes to itself, and tells what went before
     CHECK(c.seen.find("n1")->written() == std::map<std::string, std::string>{{"b", "1"}});
-    // A node that the watch has not told of yet.
+    // The watch has not yet reported this node.
     c.seen.read_again({"", "n2"}, c.object("n2", R"({"a":"1"})", "a", "u2"));
     REQUIRE(c.seen.find("n2") != nullptr);
     CHECK(c.seen.find("n2")->written().size() == 1);
-    // A watch that is ahead of the list.
+    // The watch is ahead of what was read again.
     const auto before = c.object("n2", R"({"a":"1"})", "a", "u2");
     c.put("n2", "{}", "", "u2");
     c.seen.read_again({"", "n2"}, before);

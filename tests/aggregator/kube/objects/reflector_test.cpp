@@ -26,7 +26,7 @@ struct talk final : kube::watcher {
   void synced() override { told += "synced "; }
   std::string news() { return std::exchange(told, {}); }
 
-  /// The next target; waits are made.
+  /// The target of the next call. Waits on the way are skipped by moving the time.
   reflector::action next() {
     auto a = machine.next(now);
     for (int i = 0; i < 3 && a.what == step::wait; ++i) {
@@ -50,7 +50,7 @@ struct talk final : kube::watcher {
   bool event(const std::string& type, const std::string& object) {
     return machine.received(fmt::format("{{\"type\":\"{}\",\"object\":{}}}\n", type, object), now);
   }
-  /// Listed "a/x" and "a/y" at version 10, and watching.
+  /// Lists "a/x" and "a/y" at version 10, and starts to watch.
   void settle();
 };
 

@@ -13,7 +13,7 @@ namespace {
 using namespace binnacle;
 using namespace binnacle::policy;
 
-/// A policy that reads `columns` metrics of its own.
+/// A policy with rules on `columns` metrics that no other policy uses.
 policy::policy reads(const std::string& name_space, const std::string& name, std::size_t columns,
                      std::string created = {}) {
   policy::policy p;
@@ -29,7 +29,7 @@ policy::policy reads(const std::string& name_space, const std::string& name, std
   return p;
 }
 
-/// Limits of columns alone: nothing of this grows with the fleet.
+/// Limits on the number of columns only. They do not depend on the size of the fleet.
 cost_limits columns(std::uint64_t all, unsigned policy_percent = 100, unsigned namespace_percent = 100) {
   cost_limits out;
   out.columns = all;
@@ -43,7 +43,7 @@ struct chooser {
   void choose(const std::vector<policy::policy>& wanted, std::size_t nodes = 10) {
     chosen.choose(wanted, nodes, metrics::alias_table::built_in());
   }
-  /// "a/x 3, b/y 1": what is in force, with its columns.
+  /// The policies in force, each with its number of columns: "a/x 3, b/y 1".
   std::string in_force() const {
     std::string out;
     for (const auto& p : chosen.in_force())

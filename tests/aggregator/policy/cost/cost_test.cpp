@@ -48,7 +48,7 @@ TEST_SUITE("aggregator/policy/cost") {
     cost_limits large{.memory_bytes = 64ull << 30};
     CHECK(keep_for_snapshots(large, false) == largest_snapshot);
     CHECK(large.memory_bytes == (64ull << 30) - 2 * largest_snapshot);
-    // One is on its way to another replica.
+    // A third snapshot may be on its way to another replica.
     cost_limits shared;
     CHECK(keep_for_snapshots(shared, true) == (128u << 20) / 3);
     CHECK(shared.memory_bytes == 384u << 20);
@@ -99,7 +99,7 @@ TEST_SUITE("aggregator/policy/cost") {
     const cost two =
         of("dontschedule: {rules: [{metricname: a, operator: GreaterThan, target: 5}, "
            "{metricname: b, operator: GreaterThan, target: 5}]}");
-    // Each of two columns once a second: derived, and two rules compared.
+    // Once a second each of two columns is derived, and two rules compare it.
     CHECK(two.node_evaluations == 2 * (1 + 2));
     CHECK_MESSAGE(of("scheduleonmetric: {rules: [{metricname: a, operator: LessThan}, "
                      "{metricname: b, operator: LessThan}]}")

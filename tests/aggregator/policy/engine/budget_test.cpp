@@ -25,7 +25,7 @@ TEST_SUITE("aggregator/policy/engine/budget") {
     CHECK_FALSE(slots.next(start, 10).has_value());
     CHECK(slots.give_back(a));
     CHECK_FALSE(slots.give_back(a));
-    CHECK_FALSE(slots.ask(a, start, 10));  // behind those who wait
+    CHECK_FALSE(slots.ask(a, start, 10));  // others wait already
     CHECK(slots.next(start, 10) == b);
     CHECK(slots.has(b));
     CHECK(slots.give_back(b));
@@ -67,7 +67,7 @@ TEST_SUITE("aggregator/policy/engine/budget") {
     label_budget slots(node_limit{.count = 1}, 0s);
     slots.wait_again(b, 7);
     slots.wait_again(a, 5);
-    slots.wait_again(c, 5);  // a snapshot that gives one turn twice
+    slots.wait_again(c, 5);  // as from a snapshot that gives two nodes the same turn
     CHECK(slots.ticket(c) == 0);
     CHECK_FALSE(slots.ask(c, start, 3));
     CHECK(slots.ticket(c) > 7);

@@ -64,7 +64,7 @@ TEST_SUITE("aggregator/policy/engine/labels") {
     const std::string same = "{metricname: temp, operator: Equals, target: 50}";
     const auto more = certainty::at_least, less = certainty::at_most, either = certainty::unsure;
     for (const row& r : std::vector<row>{
-             // A maximum without its hottest member.
+             // A maximum, known without its hottest member.
              {hot.c_str(), more, 40, true, true, false},
              {hot.c_str(), more, 90, false, true, true},
              {hot.c_str(), more, 40, false, false, false},
@@ -72,13 +72,13 @@ TEST_SUITE("aggregator/policy/engine/labels") {
              {band.c_str(), more, 60, true, true, false},
              {cold.c_str(), more, 10, false, false, false},
              {cold.c_str(), more, 30, true, false, true},
-             // A minimum without its coldest.
+             // A minimum, known without its coldest member.
              {hot.c_str(), less, 90, false, false, false},
              {hot.c_str(), less, 40, true, false, true},
              {band.c_str(), less, 75, true, true, false},
              {cold.c_str(), less, 10, false, true, true},
              {cold.c_str(), less, 30, true, true, false},
-             // A mean without any.
+             // A mean, known without any one of its members.
              {hot.c_str(), either, 90, false, false, false},
              {hot.c_str(), either, 40, true, true, false},
              {same.c_str(), more, 50, false, false, false},

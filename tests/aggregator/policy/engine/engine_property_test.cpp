@@ -5,8 +5,8 @@
 
 namespace engine_property_test {
 
-// Random sequences of samples, silences and absences, judged a second time by a program that knows no state
-// machine: it looks at the whole history each time and applies the definitions.
+// Random sequences of samples, silences and absences are judged twice: by the engine, and by a program
+// without a state machine, which looks at the whole history each time and applies the definitions.
 namespace {
 
 using namespace binnacle;
@@ -15,7 +15,7 @@ using namespace binnacle::policy::test;
 
 struct arrival {
   instant at;
-  std::optional<int> value;  // nothing: the store said it is absent
+  std::optional<int> value;  // none: the store said that the value is absent
   instant read_at;
   duration life;
 };
@@ -39,8 +39,8 @@ class oracle {
   oracle(std::vector<oracle_rule> rules, logic op, bool freezes)
       : rules_(std::move(rules)), op_(op), freezes_(freezes) {}
 
-  /// Judges at `now`; call it at every instant when something may change, in order (freezing looks at its own
-  /// last judgement).
+  /// Judges at `now`. To be called in order, at every instant at which something may change: whether a node
+  /// is frozen depends on the last judgement.
   bool violating(const std::map<std::string, std::vector<arrival>>& history, instant now) {
     std::size_t known_on = 0, known_off = 0, last_on = 0, last_off = 0;
     for (const oracle_rule& r : rules_) {
@@ -75,7 +75,7 @@ class oracle {
   static bool known(const oracle_rule& r, const std::vector<arrival>& all, instant now) {
     return !all.empty() && live(r, all.back(), now);
   }
-  /// Was there a moment without a value between this arrival and the next, or now?
+  /// Whether there was no value at some moment between arrival `i` and the next arrival (or `now`).
   static bool gap_after(const oracle_rule& r, const std::vector<arrival>& all, std::size_t i, instant now) {
     const instant end = i + 1 < all.size() ? all[i + 1].at : now;
     return !live(r, all[i], end);
@@ -94,7 +94,8 @@ class oracle {
     if (!r.clear) return !holds(r, a);
     return looks_up(r) ? *a.value < *r.clear : *a.value > *r.clear;
   }
-  /// There is a run of true values, long enough and without a gap, and nothing after it cleared it.
+  /// Whether there was a run of values that violate, long enough and without a gap, and nothing has cleared
+  /// it since.
   bool on(const oracle_rule& r, const std::vector<arrival>& all, instant now) const {
     for (std::size_t j = 0; j < all.size(); ++j) {
       // Values that were too old when they came count as absent.

@@ -85,7 +85,7 @@ TEST_SUITE("aggregator/policy/engine/restart") {
       };
       world w;
       violate(w);
-      w.e.set_node_labels(world::id('a'), c.written, w.now);  // told back
+      w.e.set_node_labels(world::id('a'), c.written, w.now);  // the API server shows the written label
       CHECK(w.labels('a') == c.on);
       w.value('a', "ram", 300, 1h);
       CHECK(w.labels('a') == c.off);

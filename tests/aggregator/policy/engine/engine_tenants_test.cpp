@@ -8,8 +8,8 @@ using namespace binnacle;
 using namespace binnacle::policy;
 using namespace binnacle::policy::test;
 
-/// A policy that labels what is above 80, maybe with more settings of the strategy; `created` as the API
-/// server writes it.
+/// A policy that labels nodes above 80, perhaps with more settings of the strategy. `created` is the time in
+/// the API server's form.
 std::string hot_in(const std::string& name_space, const std::string& created = {},
                    const std::string& more = {}, const std::string& name = "p",
                    const std::string& mode = "Enforce") {

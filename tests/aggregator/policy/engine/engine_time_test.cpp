@@ -132,7 +132,7 @@ TEST_SUITE("aggregator/policy/engine/time") {
     world w;
     w.apply(manifest(
         {{"dontschedule", rules("{metricname: temp, operator: GreaterThan, target: 80, for: 30s}")}}));
-    // The oldest member was read 50 s before the first sample, and again before the last.
+    // The oldest member of the mean was read 50 s before the first sample, and once more before the last one.
     const auto read = [&w](duration oldest, double value) {
       store::sample s{from_double(value, -3).value(), w.start + oldest, w.start + oldest + 180s,
                       absence::none};
@@ -151,7 +151,7 @@ TEST_SUITE("aggregator/policy/engine/time") {
     w.at(81s);
     read(60s, 50);
     CHECK(w.what('a') == state::pass);
-    // An edit goes on by the same time.
+    // After an edit `for` still counts from the same time.
     w.at(100s);
     read(60s, 90);
     w.apply(manifest(

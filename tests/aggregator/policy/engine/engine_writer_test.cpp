@@ -7,7 +7,7 @@ using namespace binnacle;
 using namespace binnacle::policy;
 using namespace binnacle::policy::test;
 
-// Who writes the labels that the engine wishes: this process, or another replica that has the Lease.
+// The labels that the engine wishes are written by this process, or by another replica that has the Lease.
 
 namespace {
 
@@ -18,7 +18,7 @@ std::string hot(const std::string& strategy, int target = 80) {
             fmt::format("rules: [{{metricname: temp, operator: GreaterThan, target: {}}}]", target)}});
 }
 
-/// A process that does not write, with nodes a, b, c that all violate.
+/// A replica that does not write labels, with nodes a, b, c that all violate.
 struct standby : world {
   explicit standby(const std::string& strategy) {
     e.set_writes_labels(false, now);
@@ -227,7 +227,7 @@ TEST_SUITE("aggregator/policy/engine/writer") {
     w.value('b', "temp", 10, 10h);
     w.value('a', "watts", 90, 10h);
     CHECK_MESSAGE(w.labels('a') == "p/temp=hot p/watts=hot", "one of them is written");
-    // What it carries of ours has to go before the slot is another's.
+    // Node a must lose its label of ours before another node may take the slot.
     const std::string watts = "telemetry.aware.scheduling.p/watts";
     w.e.set_node_labels(w.id('a'), {{watts, "hot"}}, w.now);
     w.value('a', "watts", 10, 10h);

@@ -7,7 +7,7 @@
 
 namespace binnacle::policy::test {
 
-/// The labels as an enforcer would leave them that follows the wishes: what is flipped counts.
+/// The labels of the nodes if each wish is carried out at once. Counts how often a label is set or removed.
 struct follower {
   explicit follower(world& w) : w(w) {}
   void follow(char node) {

@@ -25,7 +25,7 @@ store::sample value(std::int64_t v, duration read_at = 0s, duration life = 10s) 
 }
 store::sample nothing() { return {.reason = absence::timeout}; }
 
-/// deschedule above 80, on one column.
+/// A run of a deschedule strategy with one rule: above 80, on one column.
 std::unique_ptr<strategy_run> above_80() {
   strategy s{.kind = strategy_kind::deschedule,
              .rules = {{.metric = "temp", .op = comparison::greater_than, .target = from_integer(80)}}};
@@ -34,10 +34,10 @@ std::unique_ptr<strategy_run> above_80() {
       strategy_run::columns{std::make_shared<const store::shared_column>(store::column_spec{"temp"})}, 1);
 }
 
-/// An input with one rule, and what it leaves to do.
+/// An input with one rule, and the work that it leaves.
 struct bench {
   bench() { of_temp.attach(*run, 0); }
-  /// Meets what is due at `t`; how many deadlines there were.
+  /// Meets all deadlines that are due at `t`. Returns how many there were.
   int meet(duration t) {
     int met = 0;
     while (const auto d = out.due.pop(start + t)) {

@@ -12,7 +12,7 @@ using namespace binnacle::policy;
 
 namespace {
 
-// What one rule may know of a node.
+// What one rule may know about a node.
 rule_state on() { return {.on = true, .known = true, .ever_known = true}; }
 rule_state off() { return {.on = false, .known = true, .ever_known = true}; }
 rule_state was_on() { return {.on = true, .ever_known = true}; }

@@ -26,7 +26,7 @@ rule gives(labels l, comparison op = comparison::greater_than) {
 strategy of(std::vector<rule> rules) { return {.kind = strategy_kind::labeling, .rules = std::move(rules)}; }
 rule_state is_on(bool on) { return {.on = on, .known = true, .ever_known = true}; }
 
-/// Who wins each key, by the rules that are true and their values.
+/// Which rule wins each label key, given the rules that are true and their values.
 struct contest {
   explicit contest(strategy s)
       : about(std::move(s)), plan(about), winners(plan.keys().size(), label_plan::none) {}

@@ -50,7 +50,7 @@ struct bench {
     run.inherit(node, labels, now, out);
   }
   state what(store::node_id node) const { return run.verdicts()->load(node).what; }
-  /// "set", "remove", "keep", "blocked" for the label of deschedule; empty: no wish.
+  /// The wish for the label of deschedule: "set", "remove", "keep" or "blocked"; empty if there is none.
   std::string wish(store::node_id node) const {
     label_wishes all;
     run.wishes(node, all);
@@ -63,7 +63,7 @@ struct bench {
     }
     return "?";
   }
-  /// The next deadline of this kind, taken out.
+  /// Takes out the next deadline of this kind.
   std::optional<deadline> next(due kind) {
     while (const auto d = out.due.pop(instant::max())) {
       if (d->what == kind) return d;

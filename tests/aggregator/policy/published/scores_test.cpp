@@ -63,7 +63,7 @@ TEST_SUITE("aggregator/policy/published/scores") {
   }
 
   TEST_CASE("a spread below 5 % of the largest magnitude is noise and counts as 5 %") {
-    // 1 % apart: a fifth of the smallest spread that gives the full range.
+    // The values are 1 % apart: a fifth of the smallest spread that gets the full range of scores.
     CHECK(by_value(tenths({1000, 990}), larger) == std::vector{10, 8});
     CHECK(by_value(tenths({1000, 999}), larger) == std::vector{10, 10});
     CHECK(by_value(tenths({1000, 950}), larger) == std::vector{10, 0});
@@ -208,7 +208,7 @@ TEST_SUITE("aggregator/policy/published/scores") {
   }
 
   TEST_CASE("issue_16_a8_of_three_nodes_one_lies_and_the_others_are_still_ranked") {
-    // Two honest nodes of 100 and 200 W; fence: five times the larger.
+    // Two honest nodes of 100 and 200 W. A value beyond five times the larger one is clamped.
     struct {
       const char* what;
       decimal lie;
@@ -222,7 +222,7 @@ TEST_SUITE("aggregator/policy/published/scores") {
     for (const auto& row : lies) {
       CAPTURE(row.what);
       CHECK(by_value({decimal{100, 0}, decimal{200, 0}, row.lie}, row.better) == row.scores);
-      // Wherever the liar stands, and whatever share of the fleet is honest.
+      // The result does not depend on the liar's place.
       CHECK(by_value({row.lie, decimal{100, 0}, decimal{200, 0}}, row.better) ==
             std::vector{row.scores[2], row.scores[0], row.scores[1]});
     }
@@ -231,7 +231,8 @@ TEST_SUITE("aggregator/policy/published/scores") {
 
   TEST_CASE("among few, the one that stands out is suspicious only when no machine differs so much") {
     std::vector<std::uint8_t> scores(3);
-    // A busy server between idle ones: clamped, as nobody can tell, but no reason for a warning.
+    // A busy server among idle ones: its score is clamped, since nobody can tell it from a liar, but it
+    // causes no warning.
     candidates values = tenths({600, 650, 4'000});
     auto odd = score_by_value(values, smaller, scores);
     CHECK(odd.beyond == std::vector<std::uint32_t>{2});
@@ -283,7 +284,7 @@ TEST_SUITE("aggregator/policy/published/scores") {
     CHECK(std::vector<int>(scores.begin(), scores.end()) == std::vector{0, 0, 10, 0});
     CHECK(score_by_rank(values, names, watts, scores).implausible == lies);
     CHECK(std::vector<int>(scores.begin(), scores.end()) == std::vector{9, 0, 10, 0});
-    // The ends themselves can be.
+    // The ends of the plausible range are plausible.
     const candidates ends{decimal{0, 3}, decimal{1, 5}, decimal{1'000'000, -1}};
     CHECK(score_by_value(ends, watts, scores).implausible.empty());
     CHECK(score_by_value({}, watts, {}).implausible.empty());

@@ -28,14 +28,14 @@ std::string chosen(const view& v, power_model m, cpu_format f = cpu_format::perc
 TEST_SUITE("aggregator/policy/published/view") {
   TEST_CASE("verdicts count as missing when nobody has kept them up for five seconds") {
     view v;
-    CHECK_FALSE(v.judging_stopped(instant(1h)));  // nobody said who keeps them up
+    CHECK_FALSE(v.judging_stopped(instant(1h)));  // there is no heartbeat
     const auto beats = std::make_shared<heartbeat>();
     v.set_heartbeat(beats);
     CHECK_FALSE(v.judging_stopped(instant(1h)));  // not before the first beat
     beats->beat(instant(1h));
     CHECK_FALSE(v.judging_stopped(instant(1h) + 5s));
     CHECK(v.judging_stopped(instant(1h) + 5001ms));
-    CHECK(beats->age(instant(1h) - 1s) == 0s);  // the reader's clock was read before the beat
+    CHECK(beats->age(instant(1h) - 1s) == 0s);  // the reader took the time before the beat
     beats->beat(instant(1h) + 6s);
     CHECK_FALSE(v.judging_stopped(instant(1h) + 6s));
   }
@@ -50,7 +50,7 @@ TEST_SUITE("aggregator/policy/published/view") {
     CHECK(chosen(v, power_model::automatic) == "served");
     CHECK(chosen(v, power_model::external) == "served");
     CHECK(chosen(v, power_model::learned) == "learned");
-    // Asked with another form of the load, the server said nothing.
+    // The server gave no curve for this other form of the load.
     CHECK(chosen(v, power_model::automatic, cpu_format::raw) == "learned");
     CHECK(chosen(v, power_model::external, cpu_format::raw) == "none");
     v.forget_served();

@@ -67,7 +67,7 @@ TEST_SUITE("aggregator/policy/text/alias_file") {
       CHECK(b.file.refresh());
       CHECK(b.file.table() == good);
       CHECK(b.only_problem() == b.path + sentence);
-      CHECK_FALSE(b.file.refresh());  // said once
+      CHECK_FALSE(b.file.refresh());  // the trouble is reported once
     };
     SUBCASE("one wrong entry refuses the whole file") {
       b.write("- {name: heat, family: host_power_watts}\n- {name: cold}\n");

@@ -52,7 +52,7 @@ TEST_SUITE("aggregator/policy/text/alias_yaml") {
     CHECK(table.resolve("socket12_watts").label == "package");
     CHECK(table.resolve("socket12_watts").value == "12");
     CHECK(table.resolve("load1").family == "my_load");
-    // The others are as they were.
+    // Other names resolve as before.
     CHECK(table.resolve("node_load5").family == "os_load5");
     CHECK(table.resolve("rapl_power_watts").family == "rapl_power_watts");
     CHECK(metrics::resolve("load1").family == "os_load1");

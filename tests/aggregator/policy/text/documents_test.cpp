@@ -12,7 +12,7 @@ using policy::documents_in;
 
 namespace {
 
-/// "line:text" of each, one after the other.
+/// "line:text" of each document, one after the other.
 std::string shown(std::string_view text) {
   std::string out;
   for (const policy::document& d : documents_in(text))

@@ -6,11 +6,11 @@
 
 namespace {
 
-int failing_with = 0;  // 0: as libc has it
+int failing_with = 0;  // 0: readdir() works as in libc
 
 }  // namespace
 
-// The program's own symbol comes before libc's.
+// This definition takes the place of the one in libc.
 dirent* readdir(DIR* dir) {
   static const auto real = reinterpret_cast<dirent* (*)(DIR*)>(dlsym(RTLD_NEXT, "readdir"));
   if (failing_with == 0) return real(dir);

@@ -2,8 +2,8 @@
 
 namespace binnacle::policy::test {
 
-/// While it lives readdir(3) of this program fails with an errno, as on a network file system whose server
-/// lost the folder: opendir() was fine. Threads: one.
+/// While an object of this class exists, readdir(3) of this program fails with an errno, as on a network file
+/// system whose server lost the folder after opendir() succeeded. Threads: one.
 class failing_readdir {
  public:
   explicit failing_readdir(int error_number);

@@ -26,8 +26,8 @@ namespace fs = std::filesystem;
 namespace {
 
 struct scratch : binnacle::support::temp_folder {
-  /// As if it had been written long ago: two writes of now could share a time stamp. (The change time stays
-  /// now.)
+  /// Sets an old modification time: two writes within a moment could have the same time stamp. (The change
+  /// time stays the present one.)
   void age(const std::string& name) const {
     fs::last_write_time(*this / name, fs::file_time_type::clock::now() - std::chrono::hours(1));
   }
@@ -113,7 +113,7 @@ TEST_SUITE("aggregator/policy/text/folder") {
               "has 1002 files, at most 1000 are read: \"b0999.yaml\", \"b1000.yaml\" are "
               "left out") != std::string::npos);
     CHECK_FALSE(f.refresh(set));
-    // A file that goes makes room.
+    // When a file is removed, another one finds room.
     fs::remove(dir / "b0000.yaml");
     CHECK(f.refresh(set));
     CHECK(set.problems()[0].message.find(": \"b1000.yaml\" are left out") != std::string::npos);

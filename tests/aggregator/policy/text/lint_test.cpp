@@ -106,7 +106,7 @@ TEST_SUITE("aggregator/policy/text/lint") {
               "p.yaml:8: warning: spec.strategies.deschedule.rules[0]: pods are evicted at 30 and still "
               "placed until 33"));
     CHECK_FALSE(has(said(test::data("openshift-power.yaml")), "circles"));
-    // At 33 itself the one evicts and the other still places.
+    // At exactly 33 one strategy evicts while the other still places.
     const std::string at_it = "rules: [{metricname: m, operator: GreaterOrEqual, target: 33, for: 3s}]";
     CHECK(has(said(manifest({{"dontschedule", place}, {"deschedule", at_it}})), "circles"));
     CHECK_FALSE(has(said(manifest({{"dontschedule", at_it}, {"deschedule", place}})), "circles"));

@@ -21,7 +21,7 @@ const char* const manifest =
     "apiVersion: telemetry.intel.com/v1alpha1\nkind: TASPolicy\nmetadata: {name: p}\nspec:\n  strategies:\n"
     "    dontschedule: {rules: [{metricname: m, operator: GreaterThan, target: 1}]}\n";
 
-/// What the thread told last.
+/// Keeps what the thread reported last.
 struct post_box {
   policy_files::news news() {
     return {[this](policies_read all) {
@@ -35,7 +35,7 @@ struct post_box {
               came.notify_all();
             }};
   }
-  /// Waits for what `is` says; a minute at most.
+  /// Waits until `is` holds, at most a minute.
   template <class Condition>
   bool wait(Condition is) {
     std::unique_lock lock(guard);

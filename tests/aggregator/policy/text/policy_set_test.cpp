@@ -156,7 +156,7 @@ TEST_SUITE("aggregator/policy/text/policy_set") {
     CHECK(set.problems().empty());
   }
 
-  /// What a snapshot would say of a set: all that it has read.
+  /// What a snapshot would keep of a set that has read all its policies.
   std::vector<kept_policy> kept_of(const policy_set& set) {
     const auto sources = set.sources();
     std::vector<kept_policy> out;
@@ -205,7 +205,7 @@ TEST_SUITE("aggregator/policy/text/policy_set") {
     other.put_object("TASPolicy default/p", object("two", wrong));
     CHECK(in_force(same) == "default/p: dontschedule temp GreaterThan 80;");
     CHECK(other.policies().at(0).strategies.empty());
-    // Nor when both came between two looks of one process.
+    // The same holds if the deletion and the new object came between two looks of one process.
     before.put_object("TASPolicy default/p", object("two", wrong));
     CHECK(before.policies().at(0).strategies.empty());
   }

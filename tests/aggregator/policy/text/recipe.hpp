@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-/// TASPolicy texts in few words, and what is read of them.
+/// Short ways to write TASPolicy texts, and to read them.
 namespace binnacle::policy::test {
 
 inline parsed_text read(std::string_view text) { return parse_policies("p.yaml", text); }
@@ -20,8 +20,8 @@ inline std::string all(const std::vector<problem>& problems) {
   return out;
 }
 
-/// A policy of one rule, or of none if `rule` is empty; `strategy` and `rule` are more lines of either,
-/// `spec` of the spec.
+/// A policy with one rule, or with none if `rule` is empty. `strategy` and `rule` are further lines of the
+/// strategy and of the rule; `spec` is further lines of the spec.
 struct recipe {
   std::string kind = "dontschedule";
   std::string rule = "metricname: m, operator: GreaterThan, target: 1";

@@ -215,7 +215,7 @@ TEST_SUITE("aggregator/policy/text/yaml/mistakes") {
       CHECK(error->field.starts_with("spec.strategies."));
       CHECK(error->message.find(r.says) != std::string::npos);
       CHECK(std::ranges::count(t.problems, severity::error, &problem::level) == 1);
-      // The policy is there, the strategy is not.
+      // The policy is read, the wrong strategy is left out.
       REQUIRE(t.policies.size() == 1);
       CHECK(t.policies[0].usable);
       CHECK(t.policies[0].value.strategies.empty());
@@ -330,7 +330,8 @@ TEST_SUITE("aggregator/policy/text/yaml/mistakes") {
   }
 
   TEST_CASE("defect_26_names_that_make_no_label_are_refused_before_anything_is_written") {
-    // 63 characters are fine for deschedule, 226 for labeling; dontschedule does not care.
+    // A name may have 63 characters with deschedule and 226 with labeling. With dontschedule there is no such
+    // limit.
     CHECK(
         read(recipe{.kind = "deschedule", .name = std::string(63, 'a')}.text()).policies[0].refused.empty());
     CHECK(read(recipe{.kind = "labeling", .name = std::string(226, 'a')}.text()).policies[0].refused.empty());
@@ -360,8 +361,8 @@ TEST_SUITE("aggregator/policy/text/yaml/mistakes") {
       CHECK(t.problems[0].message.find(r.says) != std::string::npos);
       CHECK(t.policies.at(0).value.strategies.size() == 1);
     }
-    // The labels of a strategy that does not use them are dropped: they must not make two equal strategies
-    // differ.
+    // Labels in the rules of a strategy that does not use labels are dropped. Otherwise two equal strategies
+    // would differ.
     CHECK(read(recipe{.rule = "metricname: m, operator: Equals, target: 1, labels: [a=b]"}.text())
               .policies[0]
               .value.strategies[0]

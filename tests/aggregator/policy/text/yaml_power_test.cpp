@@ -121,7 +121,7 @@ TEST_SUITE("aggregator/policy/text/yaml_power") {
     REQUIRE(set.policies().size() == 1);
     REQUIRE(set.policies()[0].strategies.size() == 1);
     CHECK(set.policies()[0].strategies[0].kind == strategy_kind::minimizepower);
-    // Beside a strategy of another purpose it stays.
+    // The last good version also stays beside a strategy of another purpose.
     set.put("q.yaml", with(order));
     set.put("q.yaml", with(broken + refuses));
     set.remove("p.yaml");

@@ -109,7 +109,7 @@ TEST_SUITE("cli/dashboard/history/answer") {
       CAPTURE(body.substr(0, 200));
       const auto lines = read(body);
       if (lines.has_value()) {
-        CHECK(lines->empty());  // a series without values is none
+        CHECK(lines->empty());  // a series without values gives no line
         continue;
       }
       CHECK(lines.error().code == errc::protocol);

@@ -1,4 +1,5 @@
-// The page's questions to a database, before a server that says what a database might.
+// The page's questions to a database. A server plays the database and gives the answers that a real one
+// might.
 #include "cli/dashboard/history/database.hpp"
 
 #include "common/async/timers.hpp"
@@ -18,7 +19,7 @@ using namespace binnacle;
 using namespace binnacle::cli::dashboard::history;
 using namespace std::chrono_literals;
 
-/// A database that answers `say`.
+/// A database that always answers `say`.
 struct server {
   std::atomic<int> asked{0};
   std::function<http::response(const http::request&)> say;
@@ -42,7 +43,7 @@ question about(const char* node) {
   return parse_question({{"span", "1h"}, {"node", node}, {"metric", "os_load1"}}).value();
 }
 
-/// What each of `count` equal questions got, in the order of the answers.
+/// Asks the same question `count` times at once; the results are in the order of the answers.
 std::vector<result<std::string>> ask(const settings& s, std::size_t count = 1) {
   std::vector<result<std::string>> got;
   const auto work = [&](async::loop& on) -> async::task<void> {

@@ -26,7 +26,8 @@ TEST_SUITE("cli/dashboard/history/question") {
     CHECK(
         query_for({{"span", "1h"}, {"node", "a"}, {"family", "rapl_power_watts"}, {"label", "package=0"}}) ==
         R"(max({__name__="rapl_power_watts",node="a",package="0"}))");
-    // A label that the database keeps for the node, or for the user's own labels, was renamed on the way.
+    // The series has labels of the names that the database uses for the node and for the user's own labels.
+    // The database renamed the series' labels to exported_….
     CHECK(query_for(
               {{"span", "1h"}, {"node", "a"}, {"family", "f"}, {"label", "node=x"}, {"label", "cluster=y"}},
               {{"cluster", "blue"}}) ==
@@ -52,7 +53,7 @@ TEST_SUITE("cli/dashboard/history/question") {
     CHECK(query_for({{"span", "1h"}, {"node", "a"}, {"metric", "collectd_package_1_power_power"}}) ==
           R"(max by (node) (max by (node, package) ({__name__="rapl_power_watts",node="a",package="1"})))");
     CHECK(query_for({{"span", "1h"}, {"node", "a"}, {"metric", "collectd_cpu_total"}}).ends_with(") * 100"));
-    // prometheus-adapter strips "node_", so either name may be in the database.
+    // prometheus-adapter strips "node_", so the database may have either name.
     const auto either = query_for({{"span", "1h"}, {"node", "a"}, {"metric", "health_metric"}});
     CHECK(either.find(R"({__name__="health_metric",node="a"})") != std::string::npos);
     CHECK(either.find(R"( or max by (node) (max by (node) ({__name__="node_health_metric",node="a"})))") !=
@@ -111,7 +112,7 @@ TEST_SUITE("cli/dashboard/history/question") {
           std::string::npos);
     CHECK(of({{"node", "a"}, {"family", "bmc_fan_rpm"}}).find(R"({__name__="hw_fan_speed_rpm",)") !=
           std::string::npos);
-    // What has no such name keeps ours; of joules some zones have it.
+    // A metric without a name in OpenTelemetry keeps our name. Of joules only some zones have a name there.
     CHECK(
         of({{"node", "a"}, {"metric", "os_load1"}}) ==
         R"(max by (node) (max by (node) (label_replace({__name__="os_load1",job="binnacle",instance=~"a(@.+)?"}, )"
@@ -148,7 +149,7 @@ TEST_SUITE("cli/dashboard/history/question") {
     CHECK(of("stddev 1m") == "stddev_over_time((" + n + ")[60000ms:1000ms])");
     CHECK(of("trend 1.5s") == "deriv((" + n + ")[1500ms:1000ms])");
     CHECK(of("avg 500ms") == "avg_over_time((" + n + ")[500ms:500ms])");
-    // So it is of a series, and of the fleet.
+    // A window also works for one series, and for the whole fleet.
     CHECK(query_for({{"span", "1h"}, {"node", "a"}, {"family", "f"}, {"window", "avg 30s"}}) ==
           R"(avg_over_time((max({__name__="f",node="a"}))[30000ms:1000ms]))");
     CHECK(query_for({{"span", "1h"}, {"metric", "os_load1"}, {"window", "avg 30s"}})

@@ -18,7 +18,7 @@ using namespace binnacle::cli::doctor;
 
 const std::string our_mounts = "mnt:[4026531840]";
 
-/// A machine's /proc as files below a folder.
+/// The /proc of a machine, as files below a folder.
 struct processes : support::temp_folder {
   processes() {
     std::filesystem::create_directories(*this / "proc/self/ns");

@@ -13,7 +13,7 @@ namespace {
 using namespace binnacle::cli;
 using namespace binnacle::cli::doctor;
 
-/// A pod as an API server lists it; `containers` are its containerStatuses.
+/// A pod in an API server's list; `containers` are its containerStatuses.
 std::string pod(const char* name, const char* component, const char* ready, const char* containers,
                 const char* more_conditions = "") {
   return fmt::format(
@@ -72,7 +72,7 @@ TEST_SUITE("cli/doctor/cluster/pod_findings") {
     auto stuck = stuck_of(pod("agent-1", "agent", "False", waiting("ContainerCreating", "").c_str()));
     REQUIRE(stuck.size() == 1);
     CHECK(stuck[0].container.empty());
-    CHECK(finding_of_stuck_pods(stuck).how == grade::warning);  // it may just have been made
+    CHECK(finding_of_stuck_pods(stuck).how == grade::warning);  // only a warning: the pod may be new
     explain_by_events(stuck[0].reason, stuck[0].message, json::parse(R"({"items":[
         {"type":"Warning","reason":"Old","message":"an older one","lastTimestamp":"2026-11-23T10:00:00Z"},
         {"type":"Warning","reason":"FailedMount","lastTimestamp":"2026-11-23T10:05:00Z",

@@ -29,7 +29,7 @@ TEST_SUITE("cli/doctor/cluster/workload_findings") {
     CHECK(short_deployments(items("aggregator", R"({"replicas":0})", "{}")).empty());
     CHECK(short_daemon_sets(json::parse(R"({"items":[{"metadata":{"deletionTimestamp":"x"}}]})")).empty());
     CHECK(short_deployments(json::parse(R"({"items":[null, 3, {}]})"))
-              .empty());  // of another hand: not a crash
+              .empty());  // an answer in a wrong form must not crash
     CHECK(short_daemon_sets(json::parse("null")).empty());
   }
 
@@ -38,7 +38,8 @@ TEST_SUITE("cli/doctor/cluster/workload_findings") {
         short_daemon_sets(items("agent", "{}", R"({"desiredNumberScheduled":2,"currentNumberScheduled":0})"));
     REQUIRE(found.size() == 1);
     CHECK(found[0].uid == "u");
-    CHECK(finding_of_short_workload(found[0]).how == grade::warning);  // it may just have been made
+    CHECK(finding_of_short_workload(found[0]).how ==
+          grade::warning);  // only a warning: the object may be new
     found[0].reason = "FailedCreate";
     found[0].message =
         R"(Error creating: pods "x-1" is forbidden: violates PodSecurity "restricted:latest": hostPath volumes)";
@@ -49,7 +50,7 @@ TEST_SUITE("cli/doctor/cluster/workload_findings") {
                    "kubectl label --overwrite namespace ns pod-security.kubernetes.io/enforce=privileged"));
   }
 
-  // helm kept the privileged sidecar of a failed upgrade, and nobody said so.
+  // Once helm kept the privileged sidecar of a failed upgrade, and no check reported it.
   TEST_CASE("a container that the chart did not write is told, with the command that removes it") {
     const auto set = [](const char* written, const char* security) {
       return json::parse(fmt::format(

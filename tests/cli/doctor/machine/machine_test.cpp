@@ -11,7 +11,7 @@ namespace {
 
 using namespace binnacle::cli::doctor;
 
-/// A machine's /proc, /sys and /dev as files below a folder.
+/// The /proc, /sys and /dev of a machine, as files below a folder.
 struct machine : binnacle::support::temp_folder {
   place p;
 
@@ -53,7 +53,7 @@ TEST_SUITE("cli/doctor/machine") {
     auto found = check_kernel(p);
     CHECK(found[0].how == grade::warning);
     CHECK(advises(found[0], "CAP_SYS_ADMIN"));
-    CHECK(found[1].how == grade::warning);  // no perf_event_paranoid
+    CHECK(found[1].how == grade::warning);  // perf_event_paranoid does not exist
     remove("proc/sys/kernel/osrelease");
     CHECK(check_kernel(p)[0].how == grade::unchecked);
   }
@@ -73,7 +73,8 @@ TEST_SUITE("cli/doctor/machine") {
     CHECK(advises(hidden[0], "/host/sys"));
 
     agent("/host/sys");
-    CHECK(check_masks(p)[0].how == grade::failure);  // told to, but nothing is mounted there
+    CHECK(check_masks(p)[0].how ==
+          grade::failure);  // the agent is told to use it, but nothing is mounted there
     CHECK(says(check_masks(p)[0], "nothing of the machine's /sys is at"));
     write("host/sys/class/net/eth0", "");
     CHECK(check_masks(p)[0].how == grade::ok);
