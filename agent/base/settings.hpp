@@ -19,12 +19,12 @@ inline error invalid(std::string message) { return {errc::invalid_input, std::mo
 
 /// What to do about a stuck sensor: the setting `frozen`.
 enum class on_frozen : unsigned char {
-  flag,    ///< say so
-  absent,  ///< and take the value away, until the sensor moves
+  flag,    ///< say so, and keep the value
+  absent,  ///< say so, and withhold the value until the sensor moves
 };
 
-/// The agent's settings, with their defaults, but for those of single sources (source_kind). Every member is
-/// a key of the YAML file and a flag of the same name (underscores as dashes); see bind().
+/// The agent's settings with their defaults, except those of single sources (see source_kind). Every member
+/// is a key of the YAML file and a flag of the same name (underscores become dashes); see bind().
 struct settings {
   std::vector<std::string> aggregator;  ///< host:port of each replica, or of the address they share
   std::string server_name;
@@ -34,7 +34,7 @@ struct settings {
   std::string token_file;
   double uplink_budget = 0;  ///< bytes per second; 0: no bound
 
-  std::vector<std::string> sources;  ///< bind() puts the usual ones in
+  std::vector<std::string> sources;  ///< bind() puts the default sources in
   duration period = std::chrono::seconds(1);
   double read_budget = 0.5;  ///< percent of one core
   on_frozen frozen = on_frozen::flag;

@@ -42,14 +42,15 @@ link_options make_link_options(const settings& s) {
   return o;
 }
 
-/// Gives up for good what the program never needs, before it has touched a BMC: every capability, the way to
-/// new ones (no_new_privs), core dumps (they would hold the password), and every descriptor but 0, 1 and 2.
-/// What remains of root is being the owner of /dev/ipmi0 and of files. Errors: io.
+/// Gives up for good, before any contact with a BMC, what the program never needs: every capability, the way
+/// to get new ones (no_new_privs), core dumps (they would hold the password), and every descriptor but 0, 1
+/// and 2. A process of root can then still open /dev/ipmi0 and files, because root owns them. Errors: io.
 result<void> drop_privileges() {
   const auto failed = [](const char* what) {
     return error{errc::io, std::string("cannot give up ") + what + " (error " + std::to_string(errno) + ")"};
   };
-  // An agent opens its sockets so that they are closed here anyway; this holds for any parent.
+  // The agent opens its sockets close-on-exec, so nothing is left open by it. Another parent may leave
+  // descriptors open.
   agent::close_from(3);
   if (::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) return failed("core dumps");
   return agent::keep_only(0);
