@@ -8,8 +8,8 @@
 
 namespace binnacle::agent {
 
-/// The rate of a counter of the kernel between its last two readings. Pure. A counter that falls (a driver
-/// reloaded, an interface made again) has no rate until the next reading.
+/// The rate of a kernel counter between its last two readings. Pure. When a counter falls (a driver was
+/// reloaded, an interface made again), there is no rate until the next reading.
 template <class Number>
 class basic_counter_rate {
  public:
@@ -28,7 +28,7 @@ class basic_counter_rate {
     last_ = value;
     last_at_ = when;
   }
-  /// The counter was out of sight; the next reading is a first one.
+  /// The counter was not read for a while. The next reading counts as a first one.
   void restart() noexcept { started_ = false; }
 
   absence reason() const noexcept { return reason_; }

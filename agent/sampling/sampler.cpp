@@ -39,7 +39,8 @@ bool same(const wire::interest& a, const wire::interest& b) {
   });
 }
 
-// A source is ours, but a library under it may throw; nothing that one throws may reach the others.
+// Calls a step of a source and turns an exception into an error. A library that the source uses may throw,
+// and that must not affect other sources.
 template <class Step>
 result<void> guarded(Step step) {
   try {
@@ -74,7 +75,7 @@ void sampler::start(instant now) {
 
 bool sampler::run(instant now) {
   bool any = false;
-  // Which source a family belongs to is known only when its series are there.
+  // Which source a family belongs to is known only once its series are announced.
   if (wishes_.expire(now) || applied_to_ != out_.version()) apply_interest(now);
   for (auto& e : entries_) {
     if (!e.ticks.due(now) && !e.arrived) continue;
@@ -129,7 +130,7 @@ void sampler::read(entry& e, instant now) {
     e.look_at = now + e.pauses.next();
   }
   std::string message = limited;
-  // A source that knows what of its own was refused says it better.
+  // If the source itself knows which of its series were refused, its own sentence is better.
   const auto refused = refusal_since(refusals);
   for (const auto& more :
        {limited.empty() ? refused : std::string(), limited.empty() ? e.refused_by_look : std::string(),
@@ -161,8 +162,8 @@ void sampler::say(entry& e, bool ok, const std::string& message, instant now) {
   out_.set_status(name, ok, message);
   const auto [what, more] = problem_summary::outline_of(message);
   const bool same = e.told_ok == ok && e.told == what;
-  if (same && more <= e.told_more) {  // a person was told already
-    // Fewer for long: when they become more, that is new.
+  if (same && more <= e.told_more) {  // already logged
+    // If there have been fewer problems for long, then the next time there are more is news.
     if (more < e.told_more && e.lines.take(now)) e.told_more = more;
     return;
   }
