@@ -6,9 +6,8 @@
 namespace binnacle::ipmi {
 namespace {
 
-constexpr double newest_weight = 0.2;  // weight of the newest reading in the moving mean of costs
-constexpr double outlier =
-    10;  // a reading that took more than this many times the mean counts as this many times
+constexpr double newest_weight = 0.2;    // weight of the newest reading in the moving mean of costs
+constexpr double outlier = 10;           // a longer reading counts as this many times the mean
 constexpr double assumed_cost_ns = 5e6;  // cost of a sensor before its first reading; BMCs take 1 to 50 ms
 constexpr double longest_run_ns = 10e6;  // time of short readings in a row without a pause
 constexpr double kept_for_the_rest = 0.25;

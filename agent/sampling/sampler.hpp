@@ -79,9 +79,8 @@ class sampler {
     std::uint64_t missed = 0;
     std::optional<bool> told_ok;  // what the log said last
     std::string told;
-    std::size_t told_more = 0;  // how many further problems that message counted
-    line_throttle lines{
-        1, std::chrono::seconds(60)};  // limits log lines about changes in a source that works in part
+    std::size_t told_more = 0;                         // how many further problems that message counted
+    line_throttle lines{1, std::chrono::seconds(60)};  // for changes in a source that works in part
   };
 
   void look(entry& e, instant now);
