@@ -126,8 +126,7 @@ class board {
   /// Counts something that a source could not take over. `reason` is a label value and must be static text.
   void count_refused(std::string_view reason, std::uint64_t times = 1);
   struct refusal {
-    std::string_view reason;  ///< "bound": the board was full; "invalid": wire::check() refused it; sources
-                              ///< have reasons of their own
+    std::string_view reason;  ///< "bound": the board was full; "invalid": wire::check(); else a source's own
     std::uint64_t count = 0;
   };
   const std::vector<refusal>& refused() const noexcept { return refused_; }

@@ -96,8 +96,7 @@ peer::~peer() {
 
 void peer::wait(instant until) {
   if (!unsent_.empty() && until > unsent_since_ + gathering) flush();
-  std::array<pollfd, 2> on{
-      {{in_, POLLIN, 0}, {listener_, POLLIN, 0}}};  // poll(2) ignores a negative descriptor
+  std::array<pollfd, 2> on{{{in_, POLLIN, 0}, {listener_, POLLIN, 0}}};  // poll(2) skips a negative one
   if (::poll(on.data(), on.size(), poll_ms(until)) <= 0) return;
   if (on[0].revents != 0) read_some();
   if (on[1].revents != 0) accept_one();

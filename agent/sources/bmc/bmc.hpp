@@ -22,7 +22,7 @@ struct bmc_options {
   /// these ticks.
   duration period = std::chrono::seconds(1);
   std::string helper;  ///< the program binnacle-ipmi
-  std::string socket;  ///< of a sidecar that runs the helper; empty: the agent starts the helper as its child
+  std::string socket;  ///< of a sidecar with the helper; empty: the agent starts it as its child
   std::vector<std::string> arguments;  ///< of the child
   std::string device;                  ///< "/dev/ipmi0"; empty: a BMC over the network
   std::string sys_root = "/sys";

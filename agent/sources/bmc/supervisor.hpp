@@ -15,7 +15,7 @@ namespace binnacle::agent {
 /// is given up and started again. So a BMC call that never returns blocks only the helper. Pure: callers pass
 /// in events and the time, and get the next action.
 ///
-/// waiting → starting → greeting → talking → ending → waiting …
+///   waiting → starting → greeting → talking → ending → waiting …
 ///
 /// There is never more than one helper: the next one is started only when the last one has ended. A helper
 /// that hangs in the kernel cannot be killed, and another one would hang beside it.

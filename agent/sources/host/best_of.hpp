@@ -50,10 +50,9 @@ class best_of {
   std::optional<instant> first_asked_;
   bool began_ = false, waits_ = false;
   std::optional<std::size_t> present_;
-  instant kept_until_{};  // how long the present way may go without a value
-  std::vector<std::optional<instant>>
-      there_since_;     // by way: since when it has had a value without interruption
-  unsigned reach_ = 0;  // the largest reach that was used
+  instant kept_until_{};                             // how long the present way may go without a value
+  std::vector<std::optional<instant>> there_since_;  // by way: since when it has a value without a break
+  unsigned reach_ = 0;                               // the largest reach that was used
 };
 
 }  // namespace binnacle::agent

@@ -72,10 +72,9 @@ class host_source final : public source {
   struct figure {
     std::size_t which;                                  // its index in the table of host.cpp
     std::vector<std::vector<board::series_ref>> parts;  // by way
-    std::vector<board::series_ref>
-        looked_for;  // by way: without a value while the source looks for its parts
+    std::vector<board::series_ref> looked_for;  // by way: has no value while the source seeks the parts
     std::vector<std::vector<whole_machine_check>>
-        checks;                            // by way: one check for each way that it is compared with
+        checks;                            // by way: one for each way that it is compared with
     std::vector<disbelief> set_aside_for;  // by way: why it is set aside
     best_of choice;
     std::optional<std::size_t> announced;  // the way whose series is on the board
@@ -100,8 +99,7 @@ class host_source final : public source {
   std::vector<figure> figures_;
   board::group_ref about_ = board::no_group;  // group of series that never change
   std::string limitation_;
-  std::set<std::pair<std::string_view, disbelief>>
-      told_;                    // ways that were set aside since the start, and why
+  std::set<std::pair<std::string_view, disbelief>> told_;  // ways set aside since the start, and why
   std::uint32_t found_in_ = 0;  // the board's version when the parts were looked up
 };
 

@@ -29,7 +29,7 @@ class path_source final : public source {
   duration period() const noexcept override { return options_.period; }
   bool waits() const noexcept override { return true; }
   void start(async::task_group& beside, std::function<void()> arrived) override;
-  /// Probes every peer once, all at a time.
+  /// Probes every peer once, all at the same time.
   std::vector<finding> probe() override;
   result<void> discover(board& out) override;
   std::string limitation() const override;

@@ -20,7 +20,7 @@ struct path_peer {
 /// itself is the name. Errors: invalid_input with the forms expected.
 result<path_peer> parse_peer(std::string_view text);
 
-/// All of them; names must differ, and there is a bound. Errors: likewise.
+/// Parses all of them. Names must differ, and their number is bounded. Errors: as above.
 result<std::vector<path_peer>> parse_peers(const std::vector<std::string>& texts);
 
 }  // namespace binnacle::agent

@@ -14,15 +14,15 @@ namespace binnacle::agent {
 /// modulo 2^64, where the kernel's sum wraps. Source: perf_event_open(2), PERF_FORMAT_TOTAL_TIME_RUNNING.
 class scaled_counter {
  public:
-  /// How much it rose since the last reading that gave something; nothing when it has not been on the PMU
-  /// since then: what it missed is part of the next one.
+  /// How much the counter rose since the last reading that gave a result. Nothing if it has not been on the
+  /// PMU since then; the next result then covers that time, too.
   std::optional<std::uint64_t> update(std::uint64_t count, std::uint64_t enabled_ns,
                                       std::uint64_t running_ns) noexcept {
     const auto enabled = enabled_ns - enabled_ns_;
     const auto running = running_ns - running_ns_;
     if (running == 0) return std::nullopt;
     auto rise = count - count_;
-    // The kernel takes the two times one after the other, so running may be a little longer.
+    // The kernel reads the two times one after the other, so running may be slightly more than enabled.
     if (running < enabled) {
       const double share = static_cast<double>(enabled) / static_cast<double>(running);
       rise = static_cast<std::uint64_t>(std::llround(static_cast<double>(rise) * share));
