@@ -174,11 +174,10 @@ bool fits(std::string_view pattern, const sensor& s) noexcept;
 struct wanted_sensors {
   bool defaults = true;  ///< the default list: temperatures, fans, power; no voltages, currents, states
   std::vector<std::string> include;
-  std::vector<std::string>
-      exclude;  ///< excludes even what `defaults` and `include` name, but not what `interest` names
-  std::vector<role_rule> roles;     ///< the first match wins; they go before the built-in rules
-  std::uint32_t period_ms = 1'000;  ///< the shortest period without interest; longer where the BMC is slow
-  double budget_ratio = 0.05;       ///< the most of the BMC's time that reading may take
+  std::vector<std::string> exclude;  ///< wins over `defaults` and `include`, but not over `interest`
+  std::vector<role_rule> roles;      ///< the first match wins; they go before the built-in rules
+  std::uint32_t period_ms = 1'000;   ///< the shortest period without interest; longer where the BMC is slow
+  double budget_ratio = 0.05;        ///< the most of the BMC's time that reading may take
 };
 
 /// Sensors that a policy waits for, with the wanted period. They are read even if wanted_sensors does not

@@ -73,9 +73,8 @@ class host_source final : public source {
     std::size_t which;                                  // its index in the table of host.cpp
     std::vector<std::vector<board::series_ref>> parts;  // by way
     std::vector<board::series_ref> looked_for;  // by way: has no value while the source seeks the parts
-    std::vector<std::vector<whole_machine_check>>
-        checks;                            // by way: one for each way that it is compared with
-    std::vector<disbelief> set_aside_for;  // by way: why it is set aside
+    std::vector<std::vector<whole_machine_check>> checks;  // by way: one for each comparison
+    std::vector<disbelief> set_aside_for;                  // by way: why it is set aside
     best_of choice;
     std::optional<std::size_t> announced;  // the way whose series is on the board
     duration stale_after{};                // of that series' group

@@ -28,8 +28,7 @@ struct counted_event {
 
 struct event_wishes {
   event_preset preset = event_preset::lean;
-  std::vector<std::string>
-      events;  ///< further events, in the forms that event_finder accepts; may be split at commas
+  std::vector<std::string> events;  ///< more events, in the forms of event_finder; may be split at commas
 };
 
 struct event_list {
