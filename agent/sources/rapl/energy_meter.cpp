@@ -63,8 +63,7 @@ void energy_meter::update(std::uint64_t energy_uj, instant when) noexcept {
 
   const auto range = limits_.range_uj;
   const bool fell = energy_uj < last_uj_;
-  if (fell && last_uj_ > range)
-    return start_at(energy_uj, when, absence::reset);  // also if the range is not known (0)
+  if (fell && last_uj_ > range) return start_at(energy_uj, when, absence::reset);  // also if range is 0
   const auto used_uj = fell ? range - last_uj_ + energy_uj : energy_uj - last_uj_;
 
   const double seconds = std::chrono::duration<double>(elapsed).count();

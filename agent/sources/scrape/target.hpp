@@ -39,8 +39,7 @@ struct scrape_target {
   fold folded = fold::none;
   std::size_t series = 1'000;    ///< at most this many are taken
   std::size_t bytes = 8u << 20;  ///< at most, of one answer
-  tls::files
-      pem;  ///< for https: the authority must be set; certificate and key if the exporter asks for them
+  tls::files pem;  ///< for https: authority must be set; certificate and key if the exporter asks for them
   std::string server_name;  ///< the name that its certificate must be issued for; empty: the host
   std::string token_file;   ///< for https: read for each scrape and sent as a bearer token
 
