@@ -88,7 +88,7 @@ TEST_CASE(
   }
   const auto before = effective_capabilities();
   const auto found = s.reads("textfile") ? needed_for_textfiles(s, folder.path()) : needed(s);
-  CHECK(found.needed == (has_it ? read_search : 0));  // a link of root
+  CHECK(found.needed == (has_it ? read_search : 0));
   CHECK(found.reasons.size() == (has_it ? 1 : 0));
   CHECK(effective_capabilities() == before);
 }
@@ -115,8 +115,7 @@ TEST_CASE("what a user's link among the metrics leads to is no reason to keep a 
   s.sources = {"textfile"};
   const bool has_it = (effective_capabilities() & read_search) != 0;
   if (::geteuid() == 0) {
-    CHECK(needed_for_textfiles(s, folder.path()).needed ==
-          (has_it ? read_search : 0));  // a link made by root
+    CHECK(needed_for_textfiles(s, folder.path()).needed == (has_it ? read_search : 0));  // root's link
     REQUIRE(::lchown((folder / "a.prom").c_str(), 65'534, 65'534) == 0);
   }
   CHECK(needed_for_textfiles(s, folder.path()).needed == 0);

@@ -4,14 +4,14 @@
 //                      ─→ start, ping, end ────────┤  listen(): what the helper says
 //                                                  └─ speak(): what we say
 //
-// IPMI calls block, in a driver that may never return. So they are made in a process of its own, and this
-// class must never wait for it: sockets do not block, the child is reaped by looking, and a child that
-// does not die is looked at once a second for as long as it takes. There are never two: the second would
-// hang in the same driver.
+// IPMI calls block in a driver that may never return. So the helper, a process of its own, makes them, and
+// this class must never wait for the helper. Sockets do not block, and the child is reaped without waiting. A
+// child that does not die is checked once a second for as long as it takes. There are never two children,
+// because the second would hang in the same driver.
 //
 // - What the helper says comes from another process, and with a sidecar from another container. It is decoded
 //   with bounds, and the first thing wrong ends the connection.
-// - What we say is bounded, too. A helper that does not read is given up when a MiB waits.
+// - What we send is bounded, too. If a helper does not read, it is given up when a MiB waits for it.
 // - A connection is closed before its child is waited for. The helper then ends its session with the BMC
 //   by itself, which BMCs need, because they have few sessions; after a moment it is killed.
 
