@@ -54,7 +54,7 @@ bool holds(double value, std::int8_t exponent) {
 // The exponent that suits `value` alone, whatever came before.
 std::int8_t own_exponent(double value) {
   const auto natural = natural_exponent(value).value_or(0);
-  return holds(value, natural) ? natural : finest;  // that one stops at 10^-9
+  return holds(value, natural) ? natural : finest;  // natural_exponent() stops at 10^-9
 }
 
 }  // namespace
@@ -191,8 +191,8 @@ void board::set(series_ref s, double value) {
   auto& e = series_[s];
   if (e.foreign && std::isfinite(value)) refit(e, value);
   const auto rounded = from_double(value, e.info.exponent);
-  // In a family of ours a small number may round to 0, at the resolution that the family promises. A foreign
-  // family promises none, so a 0 would be a wrong value.
+  // A small number of one of our own families may round to 0, because the family promises only its
+  // resolution. A foreign family promises none, so 0 would be a wrong value.
   if (!rounded || (e.foreign && rounded->mantissa == 0 && value != 0)) {
     set_absent(s, absence::out_of_range);
   } else {

@@ -37,7 +37,7 @@ class board {
   struct bounds {
     std::size_t series = 10'000;
     std::size_t groups = 1'000;
-    std::size_t bytes = 3u << 19;  ///< of names, labels and helps
+    std::size_t bytes = 3u << 19;  ///< of names, labels and help texts
   };
   board() : board(bounds{}) {}
   explicit board(bounds most) : most_(most) {}
@@ -73,7 +73,7 @@ class board {
   /// series gets another exponent, which raises version(). If a foreign value other than 0 would still be
   /// rounded to 0, it becomes absent (out_of_range).
   void set(series_ref s, double value);
-  /// Stores a mantissa that already is at the series' resolution.
+  /// Stores a value that is already a mantissa at the series' resolution.
   void set(series_ref s, std::int64_t mantissa);
   void set_absent(series_ref s, absence reason);
   /// Makes every series of `source` absent that now has a value. Series that are absent already keep their
@@ -145,7 +145,7 @@ class board {
   std::vector<entry> series_;
   std::vector<group_entry> groups_;
   std::vector<wire::source_status> statuses_;
-  std::unordered_map<std::string, series_ref, keyed_hash> by_name_;  // group, family and labels
+  std::unordered_map<std::string, series_ref, keyed_hash> by_name_;  // key: group, family and labels
   std::vector<series_ref> free_series_;
   std::vector<group_ref> free_groups_;
   std::uint32_t version_ = 1;

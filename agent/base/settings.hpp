@@ -14,7 +14,7 @@
 
 namespace binnacle::agent {
 
-/// What is wrong with a setting: one sentence with the remedy.
+/// An error about a setting. The message is one sentence with the remedy.
 inline error invalid(std::string message) { return {errc::invalid_input, std::move(message)}; }
 
 /// What to do about a stuck sensor: the setting `frozen`.
@@ -43,7 +43,7 @@ struct settings {
   std::string proc_root = "/proc";
 
   std::string listen = "127.0.0.1:9103";  ///< empty: no scrape endpoint
-  std::string health;                     ///< empty: health is at `listen` alone
+  std::string health;                     ///< empty: the health paths are served at `listen` alone
   std::string listen_cert, listen_key, listen_ca, listen_denied_serials;
 
   binnacle::log_level log_level = binnacle::log_level::info;
@@ -51,7 +51,7 @@ struct settings {
   std::string report;  ///< where --report writes; "-": the standard output, empty: no report
   output_form output = output_form::text;
 
-  /// The period of a source, from its own key or the common one.
+  /// The period of a source: its own, or the common one if it has none.
   duration period_of(duration own) const noexcept { return own > duration::zero() ? own : period; }
   bool reads(std::string_view source) const noexcept {
     return std::ranges::find(sources, source) != sources.end();

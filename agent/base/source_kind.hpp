@@ -75,7 +75,7 @@ using source_kinds = std::vector<std::unique_ptr<source_kind>>;
 void add_period(config_spec& spec, std::string_view name, duration& own,
                 duration most = std::chrono::hours(1));
 
-/// The names that `sources` offers, and those that it has by default.
+/// The names that `sources` may have, and those that it has by default.
 std::vector<std::string> offered_names(const source_kinds& kinds);
 std::vector<std::string> usual_names(const source_kinds& kinds);
 

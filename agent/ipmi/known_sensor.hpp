@@ -10,8 +10,8 @@ namespace binnacle::ipmi {
 /// A sensor and what is needed to read it.
 struct known_sensor {
   sensor about;
-  std::vector<std::uint8_t> record;         ///< its SDR; empty if it does not come from one
-  std::uint8_t offset = 0;                  ///< within a compact record that several sensors share
+  std::vector<std::uint8_t> record;         ///< its SDR; empty if no SDR describes it
+  std::uint8_t offset = 0;                  ///< its number among the sensors that share a compact record
   std::uint8_t event_type = 0;              ///< event/reading type code; says what its states mean
   std::uint8_t type = 0;                    ///< sensor type; says so for sensor-specific states
   bool fahrenheit = false, kelvin = false;  ///< the unit that the BMC gives; `about` says celsius

@@ -1,5 +1,5 @@
-// binnacle-ipmi: reads one BMC's sensors for binnacle-agent, in a process of its own. Links FreeIPMI: this
-// binary is distributed under GPL-3.0-or-later.
+// binnacle-ipmi: reads the sensors of one BMC for binnacle-agent, in a process of its own. It links FreeIPMI,
+// so this binary is distributed under GPL-3.0-or-later.
 #include "agent/ipmi/end_signal.hpp"
 #include "agent/ipmi/list.hpp"
 #include "agent/ipmi/monitor.hpp"

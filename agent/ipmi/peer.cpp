@@ -17,7 +17,8 @@
 namespace binnacle::ipmi {
 namespace {
 
-// Rounded up, so that a wait never ends a moment too early and then spins.
+// Milliseconds until `until` for poll(2). Rounded up: a wait that ends a moment too early would make the loop
+// spin.
 int poll_ms(instant until) {
   const auto left = until - boot_clock::now();
   if (left <= duration::zero()) return 0;
@@ -32,7 +33,7 @@ sockaddr_un address_of(const std::string& path) {
   return at;
 }
 
-// Removes a socket that nobody listens at. Errors: invalid_input.
+// Removes the socket file if no program listens at it. Errors: invalid_input.
 result<void> remove_stale(const std::string& path) {
   struct ::stat about {};
   if (::lstat(path.c_str(), &about) != 0) return {};

@@ -47,7 +47,7 @@ void read_schedule::stretch() {
     return i.without_value < most_without_value ? i.wanted
                                                 : std::max<duration>(i.wanted, least_absent_period);
   };
-  double waited_for = 0, rest = 0;  // loads: share of the BMC's time
+  double waited_for = 0, rest = 0;  // shares of the BMC's time that both kinds of sensors want
   for (const auto& [key, i] : items_) {
     (i.waited_for ? waited_for : rest) +=
         i.cost_ns.value_or(assumed_cost_ns) / static_cast<double>(wanted(i).count());

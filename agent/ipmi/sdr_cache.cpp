@@ -33,8 +33,8 @@ std::string identity_of(const bmc& b) {
                      b.firmware, b.guid);
 }
 
-// The state of the BMC's repository of sensors, to compare a cache with. FreeIPMI asks only whether a
-// timestamp is newer. That fails with BMCs whose clock starts again with every boot.
+// The state of the BMC's sensor repository, with which a cache is compared. FreeIPMI's own check asks only
+// whether a timestamp is newer, which fails for BMCs whose clock starts again with every boot.
 result<std::string> state_of(const bmc_link& link) {
   answer info(tmpl_cmd_get_sdr_repository_info_rs);
   if (::ipmi_cmd_get_sdr_repository_info(link.context(), info.get()) != 0) {

@@ -16,7 +16,7 @@ namespace {
 
 using outcome = sensor_reader::outcome;
 
-// DCMI 1.5, table 6-24: its own entity ids for temperatures.
+// DCMI has entity ids of its own for temperatures. Source: DCMI 1.5, table 6-24.
 struct dcmi_entity {
   std::uint8_t id;
   std::string_view key;
@@ -27,7 +27,8 @@ constexpr std::array<dcmi_entity, 3> dcmi_entities = {
 constexpr std::uint8_t temperature = 0x01;   // sensor type
 constexpr std::uint64_t most_instances = 8;  // of one entity
 
-// The state bits of "chassis.power", in FreeIPMI's names of IPMI 2.0, 28.2, and in words.
+// The state bits of "chassis.power": FreeIPMI's names for the fields of IPMI 2.0, 28.2, and our words for
+// them.
 struct chassis_bit {
   const char* field;
   std::string_view word;

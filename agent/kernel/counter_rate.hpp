@@ -15,7 +15,7 @@ class basic_counter_rate {
  public:
   void update(Number value, instant when) noexcept {
     const auto elapsed = when - last_at_;
-    if (started_ && elapsed < std::chrono::milliseconds(20)) return;  // the same reading twice
+    if (started_ && elapsed < std::chrono::milliseconds(20)) return;  // counts as the same reading
     if (!started_) {
       reason_ = absence::not_read_yet;
     } else if (value < last_) {
@@ -32,7 +32,7 @@ class basic_counter_rate {
   void restart() noexcept { started_ = false; }
 
   absence reason() const noexcept { return reason_; }
-  /// Meaningful when reason() is none. Units: the counter's, per second.
+  /// Only valid if reason() is none. Units: those of the counter, per second.
   double per_second() const noexcept { return per_second_; }
 
  private:

@@ -27,7 +27,7 @@ class feed {
   bool statuses_due() const noexcept {
     return board_.status_change() != statuses_sent_ || (first_ && !board_.statuses().empty());
   }
-  /// All sources' health; the receiver keeps the newest of each.
+  /// The health of all sources. The receiver keeps the newest of each.
   std::vector<wire::source_status> take_statuses();
 
   /// Whether something was read or has changed since the last fill().
@@ -48,7 +48,7 @@ class feed {
     bool watched = false;
     duration wait{};          // between two sends, if that is longer than its period; else 0
     instant due{};            // when the next send is due, if it waits
-    std::uint64_t sent = 0;   // change number of the board when it was last sent
+    std::uint64_t sent = 0;   // the board's change number at the last send
     bool its_turn = false;    // whether the fill() under way takes it
     std::size_t pending = 0;  // series that changed since the last send, as counted by the fill() under way
   };

@@ -12,9 +12,9 @@
 #include <variant>
 #include <vector>
 
-/// What the agent and its helper `binnacle-ipmi` say to each other, over the helper's stdin and stdout or a
-/// Unix socket: one JSON object a line, UTF-8, at most 64 KiB. Pure: no sockets, files or clocks. Apache-2.0
-/// like the rest of the tree: nothing of FreeIPMI is in here.
+/// The messages between the agent and its helper `binnacle-ipmi`. They go over the helper's stdin and stdout
+/// or a Unix socket: one JSON object a line, UTF-8, at most 64 KiB. Pure: no sockets, files or clocks.
+/// Apache-2.0 like the rest of the tree: this folder contains nothing of FreeIPMI.
 ///
 ///   helper: hello                                 once, first; status{not ok} instead, and the end, when
 ///                                                 another agent has this helper

@@ -17,8 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The frequency at which CPUs run, and who decides it. Before Linux 5.18 reading it may sleep 10 ms for each
-/// CPU that was not asked in the last second, so it is never read in the loop.
+/// The frequency at which CPUs run, and which governor decides it. Before Linux 5.18, reading it may sleep 10
+/// ms for each CPU that was not asked in the last second, so it is never read in the loop.
 /// Source: Linux Documentation/admin-guide/pm/cpufreq.rst; arch/x86/kernel/cpu/aperfmperf.c.
 class cpufreq_part final : public os_part {
  public:
@@ -168,7 +168,7 @@ class cpufreq_part final : public os_part {
   std::optional<number_files> files_;
   board::group_ref group_ = board::no_group, governors_ = board::no_group;
   board::series_ref mean_ = board::no_series, least_ = board::no_series, most_ = board::no_series;
-  std::vector<board::series_ref> each_;  // CPUs in the order of the policies
+  std::vector<board::series_ref> each_;  // by CPU, in the order of the policies
 };
 
 }  // namespace

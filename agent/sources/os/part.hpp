@@ -37,7 +37,7 @@ struct os_options {
   std::string sys = "/sys";
   clocks time;
   bool virtual_interfaces = false;
-  bool per_cpu = false;  ///< also a series for each CPU and core
+  bool per_cpu = false;  ///< a series for each CPU and core, too
   duration period = std::chrono::seconds(1);
   duration sensor_period = std::chrono::seconds(10);  ///< for files that hardware may delay
   duration drive_period = std::chrono::minutes(1);    ///< of drives' temperatures
@@ -69,7 +69,7 @@ class text_part : public os_part {
   std::vector<char> buffer_;
 };
 
-/// Sets the value, or absent with a reason where there is none.
+/// Sets the value. If there is none, makes the series absent with the reason.
 template <class Optional>
 void set_or_absent(board& out, board::series_ref series, const Optional& value,
                    absence otherwise = absence::missing) {

@@ -65,7 +65,7 @@ struct interface {
 /// Replaces `out`. False if the text is not a /proc/net/dev; a single broken line is left out.
 bool parse_net_dev(std::string_view text, std::vector<interface>& out);
 
-/// Time in µs in which some, or all (`full`), tasks waited. `full` is absent for cpu on older kernels.
+/// For how many µs some or all (`full`) tasks waited. For cpu, older kernels have no `full`.
 struct pressure {
   std::uint64_t some_us = 0;
   std::optional<std::uint64_t> full_us;

@@ -24,7 +24,7 @@ struct sensor {
 /// Sensors of one driver that are read together.
 struct sensor_chip {
   enum class pace : unsigned char {
-    quick,  ///< registers of the CPU itself: read in the loop, as often as the source
+    quick,  ///< registers of the CPU itself: read in the loop, at the source's own period
     slow,   ///< behind a bus or firmware
     drive,  ///< each read is a command to a drive, and some count it as activity
   };

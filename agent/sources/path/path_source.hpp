@@ -14,7 +14,7 @@ struct path_options {
   std::vector<path_peer> peers;
   duration period = std::chrono::seconds(1);   ///< between two probes of one peer; not below 100 ms
   duration timeout = std::chrono::seconds(1);  ///< of one probe; no longer than the period
-  duration window = std::chrono::seconds(10);  ///< over which round trip, jitter and loss are taken
+  duration window = std::chrono::seconds(10);  ///< for round trip, jitter and loss
 };
 
 /// Round trip, jitter and loss to named peers: what a policy needs for a service level or a network slice.

@@ -16,8 +16,8 @@ struct path_peer {
   endpoint at;        ///< port 0 with icmp
 };
 
-/// "node8:9110" or "[fd00::8]:9110" (TCP), "icmp:10.0.0.1", each also as "NAME=…". Without NAME the text
-/// itself is the name. Errors: invalid_input with the forms expected.
+/// Parses "node8:9110" or "[fd00::8]:9110" (TCP) or "icmp:10.0.0.1", each also as "NAME=…". Without NAME= the
+/// text itself is the name. Errors: invalid_input with the expected forms.
 result<path_peer> parse_peer(std::string_view text);
 
 /// Parses all of them. Names must differ, and their number is bounded. Errors: as above.

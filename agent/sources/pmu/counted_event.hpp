@@ -11,7 +11,7 @@
 
 namespace binnacle::agent {
 
-/// An event that the pmu source counts, and the series it becomes.
+/// An event that the pmu source counts, and the families of its series.
 struct counted_event {
   std::string name;   ///< as in the preset or the configuration
   std::string total;  ///< family of the counter

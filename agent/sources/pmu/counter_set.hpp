@@ -13,8 +13,8 @@
 
 namespace binnacle::agent {
 
-/// The open groups of a set of events on all their CPUs, for the whole machine or for one cgroup. Threads:
-/// the agent's loop.
+/// The open counters of a set of events, in groups, on all their CPUs, for the whole machine or for one
+/// cgroup. Threads: the agent's loop.
 class counter_set {
  public:
   /// `cgroup` is the descriptor of a cgroup's folder, and stays the caller's. −1 counts everything that runs.

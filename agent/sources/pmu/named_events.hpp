@@ -10,8 +10,8 @@
 
 namespace binnacle::agent {
 
-/// An event that every kernel knows by the same number, whatever the CPU, with a family of its own.
-/// Source: linux/perf_event.h (an ABI), names as perf-list(1).
+/// An event that every kernel knows by the same number, on any CPU. It has a family of its own. Source:
+/// linux/perf_event.h (an ABI), names as perf-list(1).
 struct named_event {
   std::string_view name;        ///< "cache-misses"
   std::string_view other_name;  ///< perf's second name for the same, or empty

@@ -7,7 +7,8 @@
 
 namespace binnacle::agent {
 
-/// The uid of the pod that a cgroup's folder name stands for; nothing for any other name. Pure.
+/// The uid of the pod to which a cgroup's folder belongs, from the folder's name. Nothing for any other name.
+/// Pure.
 ///
 ///   kubepods-burstable-pod0f1a…_….slice   systemd driver: '-' of the uid became '_'
 ///   kubelet-kubepods-pod….slice           the same below a kubelet's own slice (kind)

@@ -6,12 +6,13 @@
 
 namespace binnacle::agent {
 
-/// One event on one CPU: turns readings into how much it rose. Pure.
+/// One event on one CPU: computes from its readings how much it rose. Pure.
 ///
-/// When the kernel lets groups take turns on a PMU with too few counters, a count covers only the time the
-/// group was on it, and the rise is estimated as Δcount × Δenabled / Δrunning. Deltas are scaled, not totals:
-/// a scaled total can go backwards. A count starts at 0 when the event is opened; the difference is taken
-/// modulo 2^64, where the kernel's sum wraps. Source: perf_event_open(2), PERF_FORMAT_TOTAL_TIME_RUNNING.
+/// If a PMU has too few counters, the kernel lets groups take turns. A count then covers only the time for
+/// which the group was on the PMU, and the rise is estimated as Δcount × Δenabled / Δrunning. The differences
+/// are scaled and not the totals, because a scaled total can go backwards. A count starts at 0 when the event
+/// is opened. The difference is taken modulo 2^64, where the kernel's sum wraps. Source: perf_event_open(2),
+/// PERF_FORMAT_TOTAL_TIME_RUNNING.
 class scaled_counter {
  public:
   /// How much the counter rose since the last reading that gave a result. Nothing if it has not been on the

@@ -36,7 +36,7 @@ class energy_meter {
  public:
   struct limits {
     std::uint64_t range_uj = 0;  ///< max_energy_range_uj, where it wraps; 0: not known, so a fall is a reset
-    double most_watts = 0;       ///< more than this zone can draw, for telling a wrap from a reset; > 0
+    double most_watts = 0;       ///< bound on this zone's power, for telling a wrap from a reset; > 0
     duration still_after{};      ///< it must move within this time (zone_rule); zero: it may stand still
     double step_joules = 0;      ///< size of its steps (zone_rule); a mean lower by one step is no fall
   };

@@ -1,4 +1,4 @@
-// What --probe says of RAPL: each zone read once, by powercap or by the perf PMU.
+// What --probe says of RAPL: reads each zone once, by powercap or by the perf PMU.
 #include "agent/sources/power_rules.hpp"
 #include "agent/sources/rapl/dead_counter.hpp"
 #include "agent/sources/rapl/rapl.hpp"

@@ -17,7 +17,7 @@ struct rdt_options {
   std::string proc_root = "/proc";
   duration period = std::chrono::seconds(1);
   std::size_t most_groups =
-      64;  ///< a machine has a few hundred RMIDs, each up to five series for each L3 cache
+      64;  ///< groups at most: a machine has a few hundred RMIDs, each with up to five series per L3 cache
 };
 
 /// How much of the last-level cache the groups of the resctrl filesystem hold, and how much they move over

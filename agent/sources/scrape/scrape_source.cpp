@@ -21,7 +21,7 @@ constexpr std::uint64_t sweep_every_readings = 60;
 
 }  // namespace
 
-/// Between a target's coroutine and the source: the newest outcome that read() has not taken yet.
+/// What a target's coroutine hands to the source: the newest outcome that read() has not taken yet.
 struct scrape_source::inbox {
   std::optional<scrape_outcome> newest;
   std::function<void()> arrived;
