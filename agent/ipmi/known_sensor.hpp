@@ -13,7 +13,7 @@ struct known_sensor {
   std::vector<std::uint8_t> record;         ///< its SDR; empty if no SDR describes it
   std::uint8_t offset = 0;                  ///< its number among the sensors that share a compact record
   std::uint8_t event_type = 0;              ///< event/reading type code; says what its states mean
-  std::uint8_t type = 0;                    ///< sensor type; says so for sensor-specific states
+  std::uint8_t type = 0;                    ///< sensor type; says what sensor-specific states mean
   bool fahrenheit = false, kelvin = false;  ///< the unit that the BMC gives; `about` says celsius
 };
 

@@ -238,8 +238,7 @@ TEST_CASE("a memory controller whose CPU goes offline is counted on the CPU that
   }
   machine.online = "0-1,3";
   write_pmu_tree(b.sys.path(), machine);
-  for (int i = 0; i < 3; ++i)
-    REQUIRE(b.read());  // the counters are opened, read for the first time, and have rates
+  for (int i = 0; i < 3; ++i) REQUIRE(b.read());  // opens the counters, reads first values, has rates
   CHECK(shown(b.out, "pmu_memory_bandwidth_bytes_per_second", read) == "25600");
   CHECK(shown(b.out, "pmu_cycles_per_second") == "6000000000");
 }
@@ -332,8 +331,7 @@ TEST_CASE("a driver that is unloaded for good takes its own series, and no look 
   for (const auto& pmu : {"uncore_imc_0", "uncore_imc_1"})
     std::filesystem::remove_all(b.sys.path() + "/bus/event_source/devices/" + pmu);
   REQUIRE(b.source.discover(b.out));
-  for (int i = 0; i < 3; ++i)
-    REQUIRE(b.read());  // the counters are opened, read for the first time, and have rates
+  for (int i = 0; i < 3; ++i) REQUIRE(b.read());  // opens the counters, reads first values, has rates
   CHECK(shown(b.out, "pmu_memory_bandwidth_bytes_per_second", {{"direction", "read"}}) == "missing");
   CHECK(shown(b.out, "pmu_cycles_per_second") == "8000000000");
   REQUIRE(b.source.discover(b.out));
