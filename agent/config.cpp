@@ -96,7 +96,8 @@ result<void> complete(settings& s, const source_kinds& kinds) {
         s.node_name));
   }
   for (const auto& source : s.sources) {
-    // A node's status names the agent among the sources: taken here, too, as it is always read.
+    // A node's status lists "agent" among the sources, so people may name it here. It is accepted; it is
+    // always read.
     const bool known = source == "agent" || std::any_of(kinds.begin(), kinds.end(), [&](const auto& kind) {
                          return kind->name() == source;
                        });
@@ -104,7 +105,7 @@ result<void> complete(settings& s, const source_kinds& kinds) {
     return invalid(fmt::format("sources: there is no source \"{}\": use {}", source,
                                fmt::join(offered_names(kinds), ", ")));
   }
-  // Without this check each source would report a machine without sensors.
+  // If one of these folders were missing, each source would only report a machine without sensors.
   for (const auto& [name, root, of] :
        {std::tuple("sys-root", &s.sys_root, "/sys"), {"proc-root", &s.proc_root, "/proc"}}) {
     std::error_code bad;

@@ -1,4 +1,5 @@
-// binnacle-agent: reads this node's sensors and streams them to the aggregators. This file names every part.
+// binnacle-agent: reads this node's sensors and streams them to the aggregators. This file creates all parts
+// and connects them.
 #include "agent/base/probe.hpp"
 #include "agent/base/token_file.hpp"
 #include "agent/config.hpp"
@@ -37,7 +38,8 @@ namespace binnacle::agent {
 namespace {
 
 constexpr auto drain = std::chrono::seconds(2);
-// Few programs read an agent; most descriptors are for its sources. Newcomers beyond this replace each other.
+// Few programs scrape an agent, and most descriptors are needed for its sources. A connection beyond this
+// number replaces another one.
 constexpr std::size_t most_connections = 64;
 
 void log_findings(const logger& log, std::span<const source_findings> all) {
@@ -49,7 +51,8 @@ void log_findings(const logger& log, std::span<const source_findings> all) {
       }
       const auto line = fmt::format("{}: {}: {}: {}{}{}", s.source, f.what, to_string(f.how), f.why,
                                     f.remedy.empty() ? "" : "; ", f.remedy);
-      // A part that this kernel just does not have is no trouble; a whole source that is named and absent is.
+      // If a source works, a part that this kernel does not have is no problem. If `sources` names a source
+      // and all of it is absent, that is one.
       if (f.how == finding::grade::absent && s.works()) {
         log.info("{}", line);
       } else {
@@ -65,7 +68,7 @@ result<std::shared_ptr<tls::context>> load(tls::options o) {
   return std::shared_ptr<tls::context>(std::move(*loaded));
 }
 
-/// The same, followed as its files are renewed, by a coroutine of `tasks`.
+/// The same, and a coroutine of `tasks` loads the files again when they are renewed.
 result<std::shared_ptr<tls::context>> load_followed(tls::options o, const char* what,
                                                     async::task_group& tasks, const logger& log,
                                                     std::shared_ptr<async::reload_troubles> troubles) {
@@ -77,13 +80,13 @@ result<std::shared_ptr<tls::context>> load_followed(tls::options o, const char* 
   return context;
 }
 
-/// Never 0, which would mean that the number is not known.
+/// A random number that is not 0, since 0 would mean that the number is not known.
 std::uint64_t drawn_number() {
   std::random_device source;
   return std::uniform_int_distribution<std::uint64_t>(1)(source);
 }
 
-/// `reader` is told what the aggregators want; `look_again` wakes what reads.
+/// `reader` learns what the aggregators want. `look_again` wakes the loop that reads.
 result<std::unique_ptr<uplink>> make_uplink(const settings& s, async::loop& loop, const board& from,
                                             const logger& log, sampler& reader,
                                             const std::shared_ptr<async::event>& look_again,
@@ -171,7 +174,7 @@ std::vector<std::pair<std::string, std::uint64_t>> dropped_by(
           {"denied", sum.denied.count}};
 }
 
-// A port for the kubelet's probes alone.
+// A port for the kubelet's probes alone: /livez and /readyz.
 result<std::unique_ptr<http::server>> make_health_server(const settings& s, async::loop& loop,
                                                          std::function<bool()> complete, const logger& log) {
   const auto at = parse_listen(s.health, "health");
@@ -189,7 +192,7 @@ result<std::unique_ptr<http::server>> make_health_server(const settings& s, asyn
   return server;
 }
 
-// Everything that runs; each part uses only those above it, and goes away before them.
+// All running parts. Each part uses only parts above it, and is destroyed before them.
 struct parts {
   async::loop loop{1};
   board readings;
@@ -214,13 +217,14 @@ async::task<void> stop_when_asked(parts* p, async::task_group* tasks, logger log
   p->loop.stop();
 }
 
-// By then everything has been found, read and sent once.
+// After ten seconds everything has been found, read and sent once.
 async::task<void> shrink_after_the_start() {
   co_await async::sleep_for(std::chrono::seconds(10));
   give_back_startup_memory();
 }
 
-// Before anything is opened or started, so that what does not work without a capability says so at once.
+// Runs before anything is opened or started. If a part does not work without a capability, that shows at
+// once.
 result<privileges> drop_privileges(const settings& s, const source_kinds& kinds) {
   auto kept = needed_privileges(s, kinds);
   kept.needed &= permitted_capabilities();
@@ -242,7 +246,7 @@ result<void> serve(const settings& s, const source_kinds& kinds, const logger& l
                                        sampler_options{s.read_budget / 100, s.frozen});
   auto look_again = std::make_shared<async::event>(p.loop);
   const auto troubles = std::make_shared<async::reload_troubles>();
-  const auto named = found.size() + 1;  // with ourselves
+  const auto named = found.size() + 1;  // with the agent itself
   const auto complete = [&p, named] { return p.readings.statuses().size() >= named; };
   auto up = make_uplink(s, p.loop, p.readings, log, *p.reader, look_again, tasks, complete, troubles);
   if (!up) return up.error();
@@ -294,14 +298,15 @@ int probe(const settings& s, const source_kinds& kinds) {
   return std::any_of(all.begin(), all.end(), [](const auto& f) { return f.works(); }) ? 0 : 1;
 }
 
-// A report tells of the machine itself: not of what users' files, exporters, peers and a BMC elsewhere say.
+// A report is about the machine itself. This removes what users' files, exporters, peers and a BMC elsewhere
+// would say.
 void keep_what_reads_this_machine(settings& s, source_kinds& kinds) {
   std::erase_if(kinds, [](const auto& kind) { return !kind->of_this_machine(); });
   s.sources = offered_names(kinds);
 }
 
-/// Where --report writes. It is opened before capabilities are given up: with sudo the folder may belong to
-/// another user.
+/// Opens the file that --report writes. This happens before capabilities are given up: with sudo the folder
+/// may belong to another user.
 result<descriptor> open_report(const std::string& path) {
   if (path == "-") return descriptor(::dup(STDOUT_FILENO));
   descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644));

@@ -24,7 +24,8 @@ std::string exposition_of(const board& from, instant now) {
   for (const board::entry& e : from.series()) {
     if (fresh(from, e, now)) shown.push_back(&e);
   }
-  // The format wants all series of a family together; the board keeps them in the order they were found.
+  // The format needs all series of a family together; the board has them in the order in which they were
+  // found.
   std::stable_sort(shown.begin(), shown.end(),
                    [](const auto* a, const auto* b) { return a->info.family < b->info.family; });
 

@@ -8,16 +8,16 @@
 
 namespace binnacle::agent {
 
-/// The board in the Prometheus text format: every series that has a value, no timestamps (a scraper's own
-/// time is that of the read within a period; a value too old to count is left out). `now` decides what is too
-/// old.
+/// The board in the Prometheus text format: every series that has a value. There are no timestamps, because a
+/// scraper's own time differs from the read's by at most a period. A value that is too old at `now` is left
+/// out.
 std::string exposition_of(const board& from, instant now);
 
-/// GET /metrics, /livez and /readyz. Ready: every source has been read once, or has said why it cannot be.
-/// The board must outlive the routes.
+/// Serves GET /metrics, /livez and /readyz. Ready means that every source has been read once, or has said why
+/// it cannot be. The board must outlive the routes.
 void mount_metrics_page(http::router& routes, const board& from, std::function<bool()> ready,
                         std::function<instant()> now);
-/// GET /livez and /readyz alone.
+/// Serves GET /livez and /readyz alone.
 void mount_health(http::router& routes, std::function<bool()> ready);
 
 }  // namespace binnacle::agent

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint16_t first_free_port = 1024;
 
-// What the settings name and the agent opens again and again while it runs.
+// The files that the settings name and the agent opens again and again while it runs.
 std::vector<std::string> files_named(const settings& s) {
   std::vector<std::string> files;
   for (const auto* one : {&s.cert, &s.key, &s.ca, &s.token_file, &s.listen_cert, &s.listen_key, &s.listen_ca,

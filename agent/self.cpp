@@ -41,7 +41,8 @@ result<void> self_source::read(board& out) {
   return {};
 }
 
-// Nothing in most agents' lives, so it is no series before there is something.
+// Most agents never close a connection for this, so each series is made only when there is something to
+// count.
 void self_source::read_ports(board& out) {
   if (!from_.dropped) return;
   for (const auto& [why, count] : from_.dropped()) {
@@ -71,7 +72,8 @@ void self_source::read_sources(board& out) {
   }
 }
 
-// Counts the series that /metrics leaves out, by reason. A count that was above 0 once stays, as 0.
+// Counts the series that /metrics leaves out, by reason. A series of this count that was once above 0 stays,
+// as 0.
 void self_source::read_absences(board& out) {
   std::map<std::pair<std::string_view, absence>, std::int64_t> now;
   for (const auto& e : out.series()) {
@@ -98,7 +100,7 @@ void self_source::read_links(board& out) {
   };
   std::erase_if(replicas_, [&](const std::string& known) {
     if (told(known)) return false;
-    // An address whose replica is known by its id now.
+    // Remove the series under the address: the replica's id is known now.
     for (const auto* family :
          {"binnacle_agent_connected", "binnacle_agent_batches_total", "binnacle_agent_sent_bytes_total"}) {
       out.remove_series(labelled(out, family, "aggregator", known));

@@ -13,15 +13,17 @@
 
 namespace binnacle::agent {
 
-/// What the agent says about itself (binnacle_agent_*): its sources' health, its links, its own cost.
+/// The metrics that the agent gives about itself (binnacle_agent_*): the health of its sources, its links,
+/// what it costs.
 class self_source final : public source {
  public:
-  /// Where the figures come from; all are asked at each read.
+  /// Functions that give the figures. All are called at each read.
   struct origins {
     std::function<std::vector<sampler::health>()> sources;
     std::function<uplink_report()> links;
     std::function<bool()> reload_failed;  ///< of certificate files that changed
-    /// Of the ports it serves: connections closed for the others' sake, by reason. None: nothing is served.
+    /// Connections that the agent's ports closed to make room for others, by reason. Null if no port is
+    /// served.
     std::function<std::vector<std::pair<std::string, std::uint64_t>>()> dropped = {};
   };
   self_source(origins from, duration period, clocks time = {});
@@ -31,7 +33,7 @@ class self_source final : public source {
   std::vector<finding> probe() override { return {}; }
   result<void> discover(board& out) override;
   result<void> read(board& out) override;
-  /// That the links' budget holds series back.
+  /// Says so if the links' budget holds series back.
   std::string limitation() const override { return limitation_; }
 
  private:
@@ -48,7 +50,7 @@ class self_source final : public source {
   clocks time_;
   board::group_ref group_ = board::no_group;
   std::map<std::pair<std::string, absence>, board::series_ref> absences_;  // by source and reason
-  std::vector<std::string> replicas_;                                      // those a series was made for
+  std::vector<std::string> replicas_;                                      // the replicas that have series
   std::string limitation_;
 };
 

@@ -7,15 +7,15 @@
 
 namespace binnacle::agent {
 
-/// Every source that the agent knows, in the order in which they are read and named.
+/// Every source that the agent knows, in the order in which they are read and listed.
 source_kinds all_source_kinds();
 
-/// Those that are wanted and have something to read, in the order of the list.
+/// The sources that are wanted and have something to read, in the order of the list.
 std::vector<std::unique_ptr<source>> make_sources(const source_kinds& kinds, const settings& s,
                                                   const logger& log);
 
-/// What --probe says of those that are not made: of all that are wanted, and of those that `sources` would
-/// have to name while it is not set.
+/// What --probe says of sources that are not made: those that are wanted, and, if `sources` is not set, those
+/// that it would have to name.
 std::vector<source_findings> findings_of_unmade(const source_kinds& kinds, const settings& s);
 
 }  // namespace binnacle::agent

@@ -27,13 +27,14 @@ std::size_t text_of(const wire::series_info& s) {
   return bytes;
 }
 
-// A foreign series may be announced again this often at once, and then once for so many values. The last one
-// is kept for a value that does not fit.
+// A foreign series may change its exponent, and so be announced again, this many times at once. After that it
+// may do so once for every `values_for_a_refit` values. The last of these changes is kept for a value that
+// does not fit at all.
 constexpr std::uint8_t most_refits = 8;
 constexpr std::uint8_t values_for_a_refit = 32;
 
-// The finest exponent at which `magnitude` still fits an int64 with one digit to spare, so that a value that
-// grows slowly does not announce itself again at each step.
+// The finest exponent at which `magnitude` fits an int64 with one digit to spare. The spare digit spares a
+// value that grows slowly a new announcement at each step.
 std::int8_t finest_exponent(double magnitude) {
   if (magnitude < 1e-9) return -18;
   return static_cast<std::int8_t>(
@@ -50,10 +51,10 @@ bool holds(double value, std::int8_t exponent) {
          (exponent == finest && rounded->mantissa != 0);
 }
 
-// The exponent for `value` alone.
+// The exponent that suits `value` alone, whatever came before.
 std::int8_t own_exponent(double value) {
   const auto natural = natural_exponent(value).value_or(0);
-  return holds(value, natural) ? natural : finest;  // that one stops at 10^-9
+  return holds(value, natural) ? natural : finest;  // natural_exponent() stops at 10^-9
 }
 
 }  // namespace
@@ -190,8 +191,8 @@ void board::set(series_ref s, double value) {
   auto& e = series_[s];
   if (e.foreign && std::isfinite(value)) refit(e, value);
   const auto rounded = from_double(value, e.info.exponent);
-  // In a family of ours a small number may round to 0, at the resolution that the family promises. A foreign
-  // family promises none, so a 0 would be a wrong value.
+  // A small number of one of our own families may round to 0, because the family promises only its
+  // resolution. A foreign family promises none, so 0 would be a wrong value.
   if (!rounded || (e.foreign && rounded->mantissa == 0 && value != 0)) {
     set_absent(s, absence::out_of_range);
   } else {
@@ -199,10 +200,10 @@ void board::set(series_ref s, double value) {
   }
 }
 
-// The exponent follows the value of the moment: nine digits of it are kept, whatever came before. What is
-// bounded is how often, since each change announces the whole catalogue: an exponent that also fits the
-// largest seen is taken where there is one, and a series that jumps further than that, again and again, stays
-// at the finest that fits its large values.
+// Chooses the exponent that keeps nine digits of the present value, whatever came before. Each change of the
+// exponent announces the whole catalogue again, so the number of changes is bounded. If one exponent fits
+// both this value and the largest seen, that one is taken. A series that jumps further than that, again and
+// again, stays at the finest exponent that fits its large values.
 void board::refit(entry& e, double value) {
   if (e.refits_used > 0 && ++e.values_since == values_for_a_refit) {
     e.values_since = 0;
@@ -214,7 +215,7 @@ void board::refit(entry& e, double value) {
   if (e.refits_used >= (fits ? most_refits - 1 : most_refits)) return;
   auto wanted = finest_exponent(e.largest);
   if (fits || e.refits_used == 0) wanted = std::max(wanted, own_exponent(value));
-  if (!holds(value, wanted)) {  // what was so large costs this value its digits: it is forgotten
+  if (!holds(value, wanted)) {  // the largest costs this value its digits: forget the largest
     e.largest = std::abs(value);
     wanted = own_exponent(value);
   }

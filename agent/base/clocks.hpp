@@ -6,14 +6,14 @@
 
 namespace binnacle::agent {
 
-/// The clocks a source reads; tests give their own.
+/// The clocks that a source reads. Tests put in their own.
 struct clocks {
   /// CLOCK_BOOTTIME.
   std::function<instant()> now = boot_clock::now;
-  /// How long this machine has slept since boot (CLOCK_BOOTTIME − CLOCK_MONOTONIC): a change between two
-  /// reads means a suspend, over which counters of hardware may start again.
+  /// How long this machine has slept since boot (CLOCK_BOOTTIME − CLOCK_MONOTONIC). If it changed between two
+  /// reads, the machine was suspended, and hardware counters may have started again.
   std::function<duration()> asleep = time_asleep;
-  /// CPU time of this thread: what a read costs, however many others want the CPU meanwhile.
+  /// CPU time of this thread. It is what a read costs, even while other processes compete for the CPU.
   std::function<duration()> worked = cpu_time;
 
   static duration time_asleep() noexcept;

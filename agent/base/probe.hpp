@@ -23,17 +23,17 @@ struct source_findings {
 
 std::string_view to_string(finding::grade g) noexcept;
 
-/// What --probe says of series that a source announced to `scratch` and found no value for; nothing when each
-/// has one, or has it from the second reading on.
+/// What --probe says of the series that a source announced to `scratch` without giving them a value. Nothing
+/// if every series has a value, or will have one from the second reading on.
 std::optional<finding> without_value(const board& scratch);
 
-/// Asks each source that `which` takes. A source that throws counts as broken, with what it threw. A source
-/// without findings, because it only combines other sources, is left out.
+/// Probes each source whose name `which` accepts. A source that throws is reported as broken, with the
+/// exception's text. A source without findings is left out: it only combines other sources.
 std::vector<source_findings> probe_all(
     std::span<const std::unique_ptr<source>> sources,
     const std::function<bool(const source&)>& which = [](const source&) { return true; });
 
-/// For people: a line for each finding, what to do below it, and a last line that counts.
+/// The findings as text for people: one line each, the remedy below it, and a last line with the counts.
 std::string as_text(const std::string& node, std::span<const source_findings> all);
 /// {"node": …, "sources": [{"source": …, "works": …, "findings": [{"grade", "what", "why", "remedy"}]}]}
 std::string as_json(const std::string& node, std::span<const source_findings> all);

@@ -10,8 +10,8 @@
 
 namespace binnacle::agent {
 
-/// One sentence for a source with many parts of which some have a problem: the first problem, and how many
-/// more there are. Add what costs values before mere remarks, which would hide it.
+/// One sentence for a source with many parts: the first problem, and how many more there are. Add problems
+/// that cost values before mere remarks, because only the first one is shown.
 class problem_summary {
  public:
   /// An empty sentence is no problem.
@@ -25,7 +25,8 @@ class problem_summary {
     return fmt::format("{}{}{}{}", first_, and_more, count_ - 1, count_ == 2 ? one_more_end : many_more_end);
   }
 
-  /// A message without the number of further problems, which may change all the time, and this number.
+  /// A message split into its text without the number of further problems, and that number, which may change
+  /// often.
   struct outline {
     std::string text;
     std::size_t more = 0;

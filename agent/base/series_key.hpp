@@ -7,8 +7,8 @@
 
 namespace binnacle::agent {
 
-/// One text for a family and its labels, in their order: another text for every other series. Each part has
-/// its length before it, since a label's value may hold any character.
+/// One text for a family and its labels in their order. Two different series never give the same text: each
+/// part is preceded by its length, since a label value may hold any character.
 inline std::string series_key(std::string_view family, const metrics::label_set& labels) {
   std::string key;
   const auto add = [&key](std::string_view part) {

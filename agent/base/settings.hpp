@@ -14,17 +14,17 @@
 
 namespace binnacle::agent {
 
-/// What is wrong with a setting: one sentence with the remedy.
+/// An error about a setting. The message is one sentence with the remedy.
 inline error invalid(std::string message) { return {errc::invalid_input, std::move(message)}; }
 
 /// What to do about a stuck sensor: the setting `frozen`.
 enum class on_frozen : unsigned char {
-  flag,    ///< say so
-  absent,  ///< and take the value away, until the sensor moves
+  flag,    ///< say so, and keep the value
+  absent,  ///< say so, and withhold the value until the sensor moves
 };
 
-/// The agent's settings, with their defaults, but for those of single sources (source_kind). Every member is
-/// a key of the YAML file and a flag of the same name (underscores as dashes); see bind().
+/// The agent's settings with their defaults, except those of single sources (see source_kind). Every member
+/// is a key of the YAML file and a flag of the same name (underscores become dashes); see bind().
 struct settings {
   std::vector<std::string> aggregator;  ///< host:port of each replica, or of the address they share
   std::string server_name;
@@ -34,7 +34,7 @@ struct settings {
   std::string token_file;
   double uplink_budget = 0;  ///< bytes per second; 0: no bound
 
-  std::vector<std::string> sources;  ///< bind() puts the usual ones in
+  std::vector<std::string> sources;  ///< bind() puts the default sources in
   duration period = std::chrono::seconds(1);
   double read_budget = 0.5;  ///< percent of one core
   on_frozen frozen = on_frozen::flag;
@@ -43,7 +43,7 @@ struct settings {
   std::string proc_root = "/proc";
 
   std::string listen = "127.0.0.1:9103";  ///< empty: no scrape endpoint
-  std::string health;                     ///< empty: health is at `listen` alone
+  std::string health;                     ///< empty: the health paths are served at `listen` alone
   std::string listen_cert, listen_key, listen_ca, listen_denied_serials;
 
   binnacle::log_level log_level = binnacle::log_level::info;
@@ -51,7 +51,7 @@ struct settings {
   std::string report;  ///< where --report writes; "-": the standard output, empty: no report
   output_form output = output_form::text;
 
-  /// The period of a source, from its own key or the common one.
+  /// The period of a source: its own, or the common one if it has none.
   duration period_of(duration own) const noexcept { return own > duration::zero() ? own : period; }
   bool reads(std::string_view source) const noexcept {
     return std::ranges::find(sources, source) != sources.end();

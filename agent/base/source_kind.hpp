@@ -19,9 +19,9 @@ class foreign_names;
 struct source_needs {
   struct capability {
     int number;        ///< of <linux/capability.h>
-    std::string what;  ///< that it is for: "pmu"
+    std::string what;  ///< what the capability is for: "pmu"
   };
-  capability_set owned = 0;        ///< capabilities that the process has: what is not among them is no choice
+  capability_set owned = 0;        ///< capabilities that the process has; it can keep no others
   std::vector<std::string> files;  ///< opened again and again; a refused one needs CAP_DAC_READ_SEARCH
   std::vector<capability> capabilities;
 };
@@ -32,46 +32,50 @@ struct source_parts {
   std::shared_ptr<foreign_names> names;  ///< shared by the sources of users' series
 };
 
-/// A source as the agent knows it before it exists: its name, its settings with their defaults, what it
-/// needs, and how it is made. Each source describes itself in its own folder; source_list.cpp lists them.
-/// Only report/ also knows one: it reads RAPL's perf PMU. Threads: the agent's start, before any loop runs.
+/// What the agent knows of a source before it makes it: its name, its settings with their defaults, what it
+/// needs of the kernel, and how it is made. Each source describes itself in its own folder; source_list.cpp
+/// lists them all. Outside a source's own folder only report/ includes one of them: it reads RAPL's perf PMU.
+/// Threads: the agent's start, before any loop runs.
 class source_kind {
  public:
   virtual ~source_kind() = default;
 
-  /// As `sources` names it and a node's status shows it.
+  /// The name in the setting `sources` and in a node's status.
   virtual std::string_view name() const noexcept = 0;
-  /// False for one that is read only if `sources` names it.
+  /// False for a source that is read only if `sources` names it.
   virtual bool usual() const noexcept { return true; }
-  /// False for a part of another source, or one that is always read: `sources` takes its name, --help does
-  /// not offer it.
+  /// False for a part of another source, and for a source that is always read. The setting `sources` accepts
+  /// such a name, but --help does not list it.
   virtual bool offered() const noexcept { return true; }
-  /// Whether it reads this machine itself, and not what users, exporters or other machines say: --report.
+  /// Whether the source reads this machine itself. False if it takes what users, exporters or other machines
+  /// say. --report asks only sources that read this machine.
   virtual bool of_this_machine() const { return true; }
   virtual bool wanted(const settings& s) const { return s.reads(name()); }
 
-  /// Adds its settings, in a group of its own. They are bound to this object, which outlives the spec.
+  /// Adds the source's settings to `spec`, in a group of their own. They are bound to this object, which
+  /// outlives the spec.
   virtual void bind(config_spec& /*spec*/) {}
-  /// Checks what the form of single settings cannot say, and reads the files that they name. Called once
-  /// `sources` and the common settings are known, wanted or not. Errors: invalid_input, one sentence with the
-  /// remedy.
+  /// Checks what cannot be checked one setting at a time, and reads the files that the settings name. Called
+  /// once `sources` and the common settings are known, whether the source is wanted or not. Errors:
+  /// invalid_input, one sentence with the remedy.
   virtual result<void> complete(const settings& /*s*/) { return {}; }
-  /// Called if it is wanted, without the capabilities that open any file: see needed_privileges().
+  /// Adds what the source needs. Called only if the source is wanted, while the capabilities that open any
+  /// file are switched off: see needed_privileges().
   virtual void add_needs(const settings& /*s*/, source_needs& /*needs*/) const {}
 
-  /// Nothing if the settings give it nothing to read.
+  /// Makes the source. Null if the settings give it nothing to read.
   virtual std::unique_ptr<source> make(const settings& s, const source_parts& with) const = 0;
-  /// What --probe says instead of a source that is not made.
+  /// What --probe says if make() makes no source.
   virtual std::vector<finding> why_not_made() const { return {}; }
 };
 
 using source_kinds = std::vector<std::unique_ptr<source_kind>>;
 
-/// Adds the setting "NAME-period": the time between two reads of this source, 0s for the common `period`.
+/// Adds the setting "NAME-period", the time between two reads of this source. 0s means the common `period`.
 void add_period(config_spec& spec, std::string_view name, duration& own,
                 duration most = std::chrono::hours(1));
 
-/// The names that `sources` offers, and those that it has by default.
+/// The names that `sources` may have, and those that it has by default.
 std::vector<std::string> offered_names(const source_kinds& kinds);
 std::vector<std::string> usual_names(const source_kinds& kinds);
 

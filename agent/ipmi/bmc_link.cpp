@@ -13,7 +13,7 @@ namespace {
 
 constexpr unsigned ms(duration d) { return static_cast<unsigned>(d / std::chrono::milliseconds(1)); }
 
-// An unanswered packet is sent again this often within the time allowed.
+// How often an unanswered packet is sent again within the time allowed.
 constexpr unsigned tries = 5;
 
 std::string hex(const std::uint8_t* bytes, std::size_t from, std::size_t to) {
@@ -22,8 +22,8 @@ std::string hex(const std::uint8_t* bytes, std::size_t from, std::size_t to) {
   return text;
 }
 
-// As the bytes come: BMCs do not agree on their order (IPMI 2.0, 20.8), and all we need is that it stays the
-// same.
+// The GUID's bytes in the order in which they come. BMCs do not agree on the order (IPMI 2.0, 20.8), and we
+// only need it to stay the same.
 std::string guid_text(const answer& a) {
   std::array<std::uint8_t, 16> bytes{};
   if (::fiid_obj_get_data(a.get(), "guid", bytes.data(), bytes.size()) != 16) return {};
@@ -31,7 +31,7 @@ std::string guid_text(const answer& a) {
          hex(bytes.data(), 8, 10) + "-" + hex(bytes.data(), 10, 16);
 }
 
-// What an open that failed means. `where` names the BMC.
+// What it means that an open failed. `where` names the BMC.
 error why_not_open(int number, const link_options& o, const std::string& where) {
   switch (number) {
     case IPMI_ERR_USERNAME_INVALID:
@@ -97,7 +97,7 @@ bmc_link::bmc_link(std::string address) : address_(std::move(address)), context_
 }
 
 bmc_link::~bmc_link() {
-  // Tells the BMC that the session is over: it has few. Harmless if nothing is open.
+  // Tells the BMC that the session is over, since a BMC has only few sessions. Harmless if none is open.
   ::ipmi_ctx_close(context_);
   ::ipmi_ctx_destroy(context_);
 }
@@ -123,8 +123,9 @@ result<std::unique_ptr<bmc_link>> bmc_link::open(const link_options& o, const cr
     }
     return why_not_open(::ipmi_ctx_errnum(link->context_), o, address);
   }
-  // Some BMCs (OpenIPMI's among them) read the level of the open-session request otherwise than the
-  // specification says. That is seen before the password is sent, so a second try costs no attempt at it.
+  // Some BMCs (OpenIPMI's simulator among them) read the privilege level of the open-session request in
+  // another way than the specification says. They refuse before the password is sent, so a second try does
+  // not count as a failed login.
   auto workarounds = o.workarounds;
   for (;;) {
     const auto* k_g = who.k_g.empty() ? nullptr : reinterpret_cast<const unsigned char*>(who.k_g.data());
@@ -162,7 +163,7 @@ result<bmc> bmc_link::identify(bool patient) const {
   if (::ipmi_iana_enterprise_numbers_string(b.manufacturer_id, name.data(), name.size() - 1) > 0)
     b.manufacturer = name.data();
 
-  // Many BMCs know only one of the two, and then it is the same.
+  // Many BMCs have only one GUID, and answer only one of these two commands with it.
   answer device(tmpl_cmd_get_device_guid_rs), system(tmpl_cmd_get_system_guid_rs);
   if (::ipmi_cmd_get_device_guid(context_, device.get()) == 0) {
     b.guid = guid_text(device);
@@ -176,7 +177,8 @@ result<bmc> bmc_link::identify(bool patient) const {
   b.dcmi = ::ipmi_cmd_dcmi_get_dcmi_capability_info_supported_dcmi_capabilities(context_, dcmi.get()) == 0;
   if (!b.dcmi) {
     if (const auto known = answered(patient); !known) return known.error();
-    // A user who may not ask learns that from each DCMI sensor: absent, permission.
+    // If the user may not ask this, DCMI counts as there: each DCMI sensor is then absent with the reason
+    // `permission`.
     b.dcmi = last_trouble() == trouble::forbidden;
   }
   return b;

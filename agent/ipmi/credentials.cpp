@@ -28,7 +28,7 @@ std::string_view unquoted(std::string_view text) {
   return quoted ? text.substr(1, text.size() - 2) : text;
 }
 
-// The name of this process's user; its number if it has no name.
+// The name of the user that runs this process, or the user's number if it has no name.
 std::string own_name() {
   const auto id = ::geteuid();
   const auto* entry = ::getpwuid(id);

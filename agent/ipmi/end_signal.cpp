@@ -11,7 +11,8 @@ namespace {
 constexpr int most_rings = 5;
 volatile std::sig_atomic_t rings = 0;
 
-// It rings again: a wait that began between a look at asked_to_end() and the signal ends by the next one.
+// Sets an alarm for the next second. It interrupts a wait that began after a look at asked_to_end() but
+// before the signal was counted.
 extern "C" void ring(int) {
   if (rings >= most_rings) ::_exit(0);
   rings = rings + 1;

@@ -9,7 +9,7 @@
 
 namespace binnacle::ipmi {
 
-/// Room for one answer of a BMC, and its fields by FreeIPMI's names.
+/// Room for one answer of a BMC. Its fields have FreeIPMI's names.
 class answer {
  public:
   explicit answer(fiid_field_t* form) : object_(::fiid_obj_create(form)) {
@@ -18,7 +18,7 @@ class answer {
 
   fiid_obj_t get() const noexcept { return object_.get(); }
 
-  /// Nothing: the answer is too short for that field.
+  /// The field's value. Nothing if the answer is too short to contain it.
   std::optional<std::uint64_t> field(const char* name) const {
     std::uint64_t value = 0;
     if (::fiid_obj_get(object_.get(), name, &value) != 1) return std::nullopt;

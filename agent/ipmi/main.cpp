@@ -1,5 +1,5 @@
-// binnacle-ipmi: reads one BMC's sensors for binnacle-agent, in a process of its own. Links FreeIPMI: this
-// binary is distributed under GPL-3.0-or-later.
+// binnacle-ipmi: reads the sensors of one BMC for binnacle-agent, in a process of its own. It links FreeIPMI,
+// so this binary is distributed under GPL-3.0-or-later.
 #include "agent/ipmi/end_signal.hpp"
 #include "agent/ipmi/list.hpp"
 #include "agent/ipmi/monitor.hpp"
@@ -42,14 +42,15 @@ link_options make_link_options(const settings& s) {
   return o;
 }
 
-/// Gives up for good what the program never needs, before it has touched a BMC: every capability, the way to
-/// new ones (no_new_privs), core dumps (they would hold the password), and every descriptor but 0, 1 and 2.
-/// What remains of root is being the owner of /dev/ipmi0 and of files. Errors: io.
+/// Gives up for good, before any contact with a BMC, what the program never needs: every capability, the way
+/// to get new ones (no_new_privs), core dumps (they would hold the password), and every descriptor but 0, 1
+/// and 2. A process of root can then still open /dev/ipmi0 and files, because root owns them. Errors: io.
 result<void> drop_privileges() {
   const auto failed = [](const char* what) {
     return error{errc::io, std::string("cannot give up ") + what + " (error " + std::to_string(errno) + ")"};
   };
-  // An agent opens its sockets so that they are closed here anyway; this holds for any parent.
+  // The agent opens its sockets close-on-exec, so nothing is left open by it. Another parent may leave
+  // descriptors open.
   agent::close_from(3);
   if (::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) return failed("core dumps");
   return agent::keep_only(0);

@@ -15,17 +15,18 @@ namespace {
 using std::chrono::seconds;
 
 constexpr auto longest_retry = seconds(60);
-// A BMC that is starting offers everything a little later. One that is set up without it waits for a person.
+// A BMC that is starting offers a level, suite or version a little later. If it is not set up for it,
+// somebody has to do that first.
 constexpr auto longest_unsupported = seconds(300);
-// A BMC that went silent at the password may count that as a failed attempt.
+// If a BMC goes silent when the password is sent, it may have counted a failed login. So wait for long.
 constexpr auto doubtful_retry = std::chrono::minutes(10);
 constexpr auto look_for_credentials = seconds(2);
 constexpr auto stats_period = seconds(10);
 constexpr int busy_patience = 3;
-// A BMC that is busy at each of so many openings (by default over 15 s) is taken without what it does not
-// say.
+// If a BMC is busy at so many openings in a row (15 s by default), it is taken as it is: what it did not say
+// counts as not there.
 constexpr int busy_openings = 4;
-// While latencies change, every reading moves every period.
+// Plans are sent at least this far apart, since while latencies change, every reading changes every period.
 constexpr auto least_between_plans = seconds(1);
 
 std::vector<sensor> abouts(const std::vector<known_sensor>& all) {
@@ -54,14 +55,14 @@ result<const inventory*> monitor::find() {
   auto who = load();
   if (!who) return who.error();
   who_ = *std::move(who);
-  // The old session first: a BMC has few.
+  // Close the old session before opening a new one: a BMC has few.
   reader_.reset();
   link_.reset();
   auto link = bmc_link::open(options_, who_);
   if (!link) return link.error();
   ++counts_.sessions;
   link_ = *std::move(link);
-  // Each step may be long on a slow BMC: whoever asks for a sign of life meanwhile gets it.
+  // Each step may take long on a slow BMC. Answer pings in between.
   hear();
   const bool patient = busy_openings_ < busy_openings;
   const auto unfinished = [this](error why) {
@@ -95,7 +96,7 @@ result<const inventory*> monitor::find() {
   by_key_.clear();
   std::vector<known_sensor> distinct;
   for (auto& s : found_.sensors) {
-    // A board that lists a sensor twice has one of it.
+    // If a board lists a sensor twice, keep one.
     if (!by_key_.emplace(s.about.key, nullptr).second) continue;
     s.about.role = role_of(s.about, rules);
     distinct.push_back(std::move(s));
@@ -110,7 +111,7 @@ monitor::attempt monitor::read(const known_sensor& s) {
   auto o = reader_->read(s);
   const auto ended = boot_clock::now();
   ++counts_.requests;
-  // Time waited for a BMC that does not answer is not time that it spent on us.
+  // While a BMC does not answer, it spends no time on us, so that time does not count.
   if (o.how != trouble::lost) {
     schedule_.done(s.about.key, started, ended, o.got.reason == absence::none || o.how == trouble::busy);
   }
@@ -120,7 +121,8 @@ monitor::attempt monitor::read(const known_sensor& s) {
       std::min<std::int64_t>((ended - started) / std::chrono::microseconds(1), 0xffffffff));
   if (o.got.reason != absence::none) ++counts_.failures;
   if (o.got.reason == absence::timeout) ++counts_.timeouts;
-  // That a BMC is busy does not mean that the value is gone. It ages, until the BMC has been busy for long.
+  // A busy BMC does not mean that the sensor has no value. So the last value ages, and an absence is reported
+  // only after several refusals in a row.
   auto& busy = busy_[s.about.key];
   busy = o.how == trouble::busy ? busy + 1 : 0;
   const bool say_it = busy == 0 || busy >= busy_patience;
@@ -142,7 +144,7 @@ void monitor::serve(peer& agent) {
 
 void monitor::hear() {
   if (agent_ == nullptr) return;
-  agent_->wait(instant{});  // what is there already
+  agent_->wait(instant{});  // take only what is there already
   take_what_came();
 }
 
@@ -151,7 +153,7 @@ void monitor::take_what_came() {
   while (const auto message = agent_->next()) take(*message);
 }
 
-// Forgets what the agent that has gone wanted: the next agent may want something else.
+// Forgets what the agent that left had wanted. The next agent may want something else.
 void monitor::part() {
   if (!std::exchange(talking_, false)) return;
   const auto& why = agent_->ended_because();
@@ -268,7 +270,8 @@ void monitor::close(error why, instant now) {
   reader_.reset();
   link_.reset();
   const bool permanent = why.code == errc::permission && !settings_.host.empty();
-  // Only what the BMC refused; a file that cannot be read is looked at again all the time.
+  // Remember only credentials that the BMC refused. A file that cannot be read is looked at again and again
+  // anyway.
   if (permanent && load()) refused_ = who_;
   if (permanent) {
     retry_at_ = now + look_for_credentials;
@@ -296,7 +299,7 @@ void monitor::read_next(const std::string& key) {
                                              found_.who.address, link_->last_message())},
                  boot_clock::now());
   }
-  // A sensor that the BMC no longer knows: its repository may have changed.
+  // If the BMC does not know the sensor any more, its repository may have changed.
   if (tried.got && tried.got->reason == absence::missing) {
     repository_at_ = std::min(repository_at_, boot_clock::now() + seconds(1));
   }

@@ -23,7 +23,7 @@ struct inventory {
   std::vector<known_sensor> sensors;
 };
 
-/// The helper at work: keeps the link to the BMC, reads what is wanted when its turn comes, and tells the
+/// The helper's main loop. It keeps the link to the BMC, reads each sensor when its turn comes, and tells the
 /// agent.
 ///
 ///   closed --open--> open --lost--> closed (again after 1, 2, 4 … 60 s; 300 s when the
@@ -38,11 +38,12 @@ class monitor {
   /// Serves `agent` until no agent can come any more, or until asked_to_end(). Blocks.
   void serve(peer& agent);
 
-  /// Opens the link and finds what there is; for --list. Errors: as bmc_link::open and sdr_cache::sensors.
+  /// Opens the link and finds the sensors; for --list. Errors: those of bmc_link::open and
+  /// sdr_cache::sensors.
   result<const inventory*> find();
   struct attempt {
     bool lost = false;           ///< the link is gone
-    std::optional<reading> got;  ///< nothing: the BMC is busy, and its sensor's value just ages
+    std::optional<reading> got;  ///< nothing: the BMC is busy, and the sensor's last value just ages
   };
   /// Reads one sensor now.
   attempt read(const known_sensor& s);
@@ -66,15 +67,15 @@ class monitor {
   void tell_stats(instant now);
   result<credentials> load() const;
 
-  // Constant.
+  // What does not change.
   settings settings_;
   link_options options_;
   std::vector<role_rule> roles_;
   logger log_;
 
-  // The BMC.
+  // What concerns the BMC.
   credentials who_;
-  std::optional<credentials> refused_;  // the BMC refused these: they are not tried again
+  std::optional<credentials> refused_;  // the BMC refused these; they are not tried again
   std::unique_ptr<bmc_link> link_;
   std::unique_ptr<sensor_reader> reader_;
   sdr_cache cache_;
@@ -82,10 +83,10 @@ class monitor {
   std::map<std::string, const known_sensor*, std::less<>> by_key_;
   instant retry_at_{};
   doubling retries_;
-  int busy_openings_ = 0;  // in a row
+  int busy_openings_ = 0;  // openings in a row at which the BMC was busy
   instant repository_at_{};
 
-  // The agent.
+  // What concerns the agent.
   peer* agent_ = nullptr;
   bool talking_ = false;
   status said_;
@@ -94,7 +95,7 @@ class monitor {
   read_schedule schedule_;
   std::map<std::string, std::uint32_t> planned_;
   instant planned_at_{};
-  std::map<std::string, int> busy_;  // refusals in a row
+  std::map<std::string, int> busy_;  // by key: readings in a row for which the BMC was busy
   stats counts_;
   instant stats_at_{};
 };

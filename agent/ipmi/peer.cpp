@@ -17,7 +17,8 @@
 namespace binnacle::ipmi {
 namespace {
 
-// Rounded up, so that a wait never ends a moment too early and then spins.
+// Milliseconds until `until` for poll(2). Rounded up: a wait that ends a moment too early would make the loop
+// spin.
 int poll_ms(instant until) {
   const auto left = until - boot_clock::now();
   if (left <= duration::zero()) return 0;
@@ -32,7 +33,7 @@ sockaddr_un address_of(const std::string& path) {
   return at;
 }
 
-// Removes a socket that nobody listens at. Errors: invalid_input.
+// Removes the socket file if no program listens at it. Errors: invalid_input.
 result<void> remove_stale(const std::string& path) {
   struct ::stat about {};
   if (::lstat(path.c_str(), &about) != 0) return {};
@@ -40,7 +41,8 @@ result<void> remove_stale(const std::string& path) {
     return error{errc::invalid_input,
                  "socket " + path + " is there and is not a socket: remove it or name another path"};
   }
-  // Not blocking: one that serves but takes nobody (its queue is full) answers EAGAIN.
+  // Non-blocking: a helper that listens, but whose queue of connections is full, makes connect() fail with
+  // EAGAIN.
   const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd < 0) return error{errc::io, "socket " + path + " cannot be made: " + describe(errno)};
   const auto at = address_of(path);
@@ -73,7 +75,7 @@ result<std::unique_ptr<peer>> peer::listen(const std::string& path, unsigned mod
   std::unique_ptr<peer> p(new peer);
   p->listener_ = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   const auto at = address_of(path);
-  // Made closed to others from the start, opened to the group after.
+  // Create the socket closed to others; it is opened to the group afterwards.
   const auto before = ::umask(0177);
   const bool bound = ::bind(p->listener_, reinterpret_cast<const sockaddr*>(&at), sizeof at) == 0;
   const int why = errno;
@@ -95,7 +97,7 @@ peer::~peer() {
 
 void peer::wait(instant until) {
   if (!unsent_.empty() && until > unsent_since_ + gathering) flush();
-  std::array<pollfd, 2> on{{{in_, POLLIN, 0}, {listener_, POLLIN, 0}}};  // a negative descriptor is left out
+  std::array<pollfd, 2> on{{{in_, POLLIN, 0}, {listener_, POLLIN, 0}}};  // poll(2) skips a negative one
   if (::poll(on.data(), on.size(), poll_ms(until)) <= 0) return;
   if (on[0].revents != 0) read_some();
   if (on[1].revents != 0) accept_one();

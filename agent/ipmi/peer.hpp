@@ -13,39 +13,39 @@
 
 namespace binnacle::ipmi {
 
-/// The agent at the other end: of stdin and stdout, or of a Unix socket where one after the other may come.
-/// Blocking, for a program with one thread: poll(2) with a deadline.
+/// The agent at the other end: of stdin and stdout, or of a Unix socket, to which agents may connect one
+/// after another. Blocking, for a program with one thread: poll(2) with a deadline.
 class peer {
  public:
   static constexpr duration usual_patience = std::chrono::seconds(5);
-  /// Speaks over these two descriptors. When they end the program ends: see gone(). An agent that takes
-  /// nothing for `patience` is hung up on.
+  /// Speaks over these two descriptors. When they end, the program ends: see gone(). If an agent reads
+  /// nothing for `patience`, its connection is closed.
   static std::unique_ptr<peer> over(int in, int out, duration patience = usual_patience);
-  /// Listens at `path`, replacing a socket that a dead helper left. `mode` is 0600 or 0660.
-  /// Errors: invalid_input (something else is there, or a living helper), permission, io.
+  /// Listens at `path`. Replaces a socket file that a dead helper left. `mode` is 0600 or 0660. Errors:
+  /// invalid_input (something else is at `path`, or a living helper listens there), permission, io.
   static result<std::unique_ptr<peer>> listen(const std::string& path, unsigned mode);
   ~peer();
   peer(const peer&) = delete;
   peer& operator=(const peer&) = delete;
 
-  /// Waits for something to come, at most until `until`. A new agent makes arrived() true. What send_soon()
-  /// kept goes out before a wait that would keep it for longer than `gathering`.
+  /// Waits until something comes, at most until `until`. A new agent makes arrived() true. Messages that
+  /// send_soon() kept back are sent before a wait that would keep them back for longer than `gathering`.
   void wait(instant until);
-  /// The next message, if one came whole. A line that is none ends the connection.
+  /// The next message, if a whole one has come. A line that is no message ends the connection.
   std::optional<from_agent> next();
-  /// Sends one message, after those that send_soon() kept. Does nothing without an agent.
+  /// Sends one message, after those that send_soon() kept back. Does nothing without an agent.
   void send(const from_helper& message);
-  /// One message out with those that follow closely: readings of one round cost one system call here, and the
-  /// agent wakes once.
+  /// Sends a message together with others that follow soon. The readings of one round then cost one system
+  /// call here, and the agent wakes once.
   void send_soon(const from_helper& message);
   static constexpr duration gathering = std::chrono::milliseconds(20);
 
-  /// Once after each agent's arrival: it must be told everything from hello on.
+  /// True once after each agent's arrival. A new agent must be told everything, beginning with hello.
   bool arrived() noexcept { return std::exchange(arrived_, false); }
   bool connected() const noexcept { return in_ >= 0; }
-  /// Why the last connection ended; empty: the agent closed it.
+  /// Why the last connection ended. Empty if the agent closed it.
   const std::string& ended_because() const noexcept { return why_; }
-  /// Nobody will come any more.
+  /// Whether no agent can come any more.
   bool gone() const noexcept { return in_ < 0 && listener_ < 0; }
 
  private:

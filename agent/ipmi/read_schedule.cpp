@@ -6,12 +6,12 @@
 namespace binnacle::ipmi {
 namespace {
 
-constexpr double newest_weight = 0.2;    // of the moving mean of costs
-constexpr double outlier = 10;           // times the mean: more than that counts as that
-constexpr double assumed_cost_ns = 5e6;  // before the first reading; BMCs take 1 to 50 ms
-constexpr double longest_run_ns = 10e6;  // of short readings without a pause
+constexpr double newest_weight = 0.2;    // weight of the newest reading in the moving mean of costs
+constexpr double outlier = 10;           // a longer reading counts as this many times the mean
+constexpr double assumed_cost_ns = 5e6;  // cost of a sensor before its first reading; BMCs take 1 to 50 ms
+constexpr double longest_run_ns = 10e6;  // time of short readings in a row without a pause
 constexpr double kept_for_the_rest = 0.25;
-constexpr int most_without_value = 3;  // readings without a value
+constexpr int most_without_value = 3;  // in a row; then the sensor is read less often
 constexpr auto least_absent_period = std::chrono::seconds(10);
 
 duration rounded_up(double ns) {
@@ -38,7 +38,7 @@ void read_schedule::set(const std::vector<wish>& wishes, double budget_ratio, in
   items_ = std::move(all);
   budget_ = budget_ratio;
   stretch();
-  // A shorter period takes effect at once, not after the turn that a longer one had set.
+  // A shorter period takes effect at once. It does not wait for the turn that the longer period had set.
   for (auto& [key, i] : items_) i.due = std::min(i.due, now + i.period);
 }
 
@@ -47,7 +47,7 @@ void read_schedule::stretch() {
     return i.without_value < most_without_value ? i.wanted
                                                 : std::max<duration>(i.wanted, least_absent_period);
   };
-  double waited_for = 0, rest = 0;  // loads: share of the BMC's time
+  double waited_for = 0, rest = 0;  // shares of the BMC's time that both kinds of sensors want
   for (const auto& [key, i] : items_) {
     (i.waited_for ? waited_for : rest) +=
         i.cost_ns.value_or(assumed_cost_ns) / static_cast<double>(wanted(i).count());
@@ -75,13 +75,14 @@ void read_schedule::done(const std::string& key, instant started, instant ended,
   auto& i = it->second;
   const auto took = static_cast<double>((ended - started).count());
   charge(started, ended, std::min(took, i.cost_ns.value_or(took)));
-  // A single slow reading moves it little; when the one before was slow as well it is the BMC.
+  // A single slow reading moves the mean only a little. If the reading before was slow as well, the BMC is
+  // slow, and the whole time counts.
   const auto counted = std::min(took, std::max(outlier * i.cost_ns.value_or(took), last_took_ns_));
   last_took_ns_ = took;
   i.cost_ns = i.cost_ns ? *i.cost_ns + newest_weight * (counted - *i.cost_ns) : took;
   i.without_value = has_value ? 0 : std::min(i.without_value + 1, most_without_value);
   stretch();
-  // On the multiples of its period; turns that went by are left out.
+  // Stay on the multiples of the period, and leave out turns that went by.
   i.due += i.period;
   if (i.due < ended) i.due = ended;
 }
@@ -95,7 +96,7 @@ void read_schedule::charge(instant started, instant ended, double pause_for_ns) 
     credit = std::min(credit, *credit_ns_ + rate() * static_cast<double>((started - credited_at_).count()));
   credit -= static_cast<double>(took.count());
   credit_ns_ = credit;
-  credited_at_ = started;  // the time of the reading itself counts, too
+  credited_at_ = started;  // the time that the reading itself took earns credit, too
   const auto rest_for = [&](double ns) { return duration(static_cast<std::int64_t>(ns * (1 / rate() - 1))); };
   rested_at_ = std::max(rested_at_, ended) + rest_for(pause_for_ns);
   if (rested_at_ - ended >= rest_for(longest_run_ns)) free_at_ = std::max(free_at_, rested_at_);

@@ -11,16 +11,18 @@
 
 namespace binnacle::ipmi {
 
-/// When which sensor is read, so that the BMC never spends more than a share of its time (the budget) on us.
-/// Pure.
+/// Decides when which sensor is read, so that the BMC never spends more than a share of its time (the budget)
+/// on us. Pure.
 ///
-/// Each sensor's cost is how long its readings took, as a moving mean. When the wanted periods cost more than
-/// the budget they are stretched: sensors that somebody waits for share what the others leave, and those keep
-/// a quarter of it, so that nothing starves. After each reading the BMC is left alone for a while, so that
-/// its work is spread; short readings follow each other at once, up to ten milliseconds of its time, so that
-/// neither the BMC nor this process wakes for each reading. And the time spent is counted: over any minute it
-/// is never more than the budget and one reading, also while readings suddenly take seconds. A single slow
-/// reading (this machine may just have been busy) costs no pause.
+/// A sensor's cost is the moving mean of how long its readings took. If the wanted periods would cost more
+/// than the budget, they are stretched. Sensors that a policy waits for share what the other sensors leave;
+/// the others keep a quarter of the budget, so that none of them starves.
+///
+/// After each reading the BMC is left alone for a while, so that its work is spread out. Short readings
+/// follow each other without a pause, up to ten milliseconds of the BMC's time, so that neither the BMC nor
+/// this process wakes for each reading. The time spent is counted: over any minute it is never more than the
+/// budget and one reading, even while readings suddenly take seconds. A single slow reading costs no pause,
+/// because perhaps only this machine was busy.
 class read_schedule {
  public:
   struct wish {
@@ -29,28 +31,29 @@ class read_schedule {
     bool waited_for = false;
   };
 
-  /// What is read from now on. Sensors known before keep their costs and their turns.
+  /// Sets what is read from now on. Sensors that were known before keep their costs and their turns.
   void set(const std::vector<wish>& wishes, double budget_ratio, instant now);
 
   struct turn {
     std::string key;
-    instant at;  ///< not before this
+    instant at;  ///< the turn begins at this time or later
   };
-  /// Whose turn is next; nothing, if nothing is to be read.
+  /// Which sensor is next. Nothing if no sensor is to be read.
   std::optional<turn> next() const;
 
-  /// A reading ended. One without a value (N/A, taken out) is tried less often after the third in a row: a
-  /// powered-off node's sensors would cost as much as a running one's.
+  /// A reading ended. After three readings in a row without a value (N/A, taken out) the sensor is read less
+  /// often. Otherwise the sensors of a node that is switched off would cost as much as those of a running
+  /// one.
   void done(const std::string& key, instant started, instant ended, bool has_value);
   /// The BMC spent time on something else (SDR check, keep-alive).
   void spent(instant started, instant ended);
 
-  /// The period of each sensor as it is now.
+  /// The present period of each sensor.
   std::map<std::string, std::uint32_t> periods_ms() const;
   /// Whether periods_ms() has other sensors than `told`, or a period that differs by a fifth or more.
   bool differs_from(const std::map<std::string, std::uint32_t>& told) const;
 
-  /// Share of the last minute (less after the start) that the BMC spent on us.
+  /// The share of the last minute (less after the start) that the BMC spent on us.
   double busy_ratio(instant now) const;
 
  private:
@@ -64,18 +67,18 @@ class read_schedule {
   };
   void stretch();
   void charge(instant started, instant ended, double pause_for_ns);
-  /// Share of the time that is handed out: with what can be saved up, a minute never has more than the
-  /// budget.
+  /// The share of the BMC's time that is handed out. It is less than the budget, because credit can be saved
+  /// up; both together never exceed the budget over a minute.
   double rate() const noexcept { return budget_ * 5 / 6; }
   double most_credit_ns() const noexcept { return budget_ * 10e9; }
 
   std::map<std::string, item> items_;
   double budget_ = 0.05;
   instant free_at_{};                // the BMC is left alone until then
-  instant rested_at_{};              // by then it will have rested for all it did
-  std::optional<double> credit_ns_;  // of its time; below zero: overdrawn
+  instant rested_at_{};              // at this time the BMC will have rested for all that it did
+  std::optional<double> credit_ns_;  // the BMC's time that we may use; below zero: overdrawn
   instant credited_at_{};
-  double last_took_ns_ = 0;  // the reading before, of whatever sensor
+  double last_took_ns_ = 0;  // how long the last reading took, of whichever sensor
   static constexpr std::size_t slots = 6;
   static constexpr duration slot = std::chrono::seconds(10);
   std::array<duration, slots> busy_{};  // by the slot of time

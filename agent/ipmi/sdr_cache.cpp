@@ -26,14 +26,15 @@ std::string file_name(const std::string& address) {
   return name.substr(0, 200);
 }
 
-// What must be the same for the records to be the same BMC's. Firmware updates bring new records.
+// The BMC's identity. Records in the cache are used only for the BMC with the same identity. It contains the
+// firmware version, since an update brings new records.
 std::string identity_of(const bmc& b) {
   return fmt::format("manufacturer {} product {} firmware {} guid {}\n", b.manufacturer_id, b.product_id,
                      b.firmware, b.guid);
 }
 
-// The state of the BMC's repository of sensors, to compare a cache with. FreeIPMI asks only whether a
-// timestamp is newer. That fails with BMCs whose clock starts again with every boot.
+// The state of the BMC's sensor repository, with which a cache is compared. FreeIPMI's own check asks only
+// whether a timestamp is newer, which fails for BMCs whose clock starts again with every boot.
 result<std::string> state_of(const bmc_link& link) {
   answer info(tmpl_cmd_get_sdr_repository_info_rs);
   if (::ipmi_cmd_get_sdr_repository_info(link.context(), info.get()) != 0) {
@@ -64,7 +65,7 @@ error sdr_cache::failed(const bmc_link& link, const context& c, const char* what
   return {errc::io, fmt::format("{}: {} while {}", file_, ::ipmi_sdr_ctx_errormsg(c.get()), what)};
 }
 
-// A context with the file opened; nothing if it is not there or damaged.
+// Opens the file. Nothing if it is not there or is damaged.
 result<sdr_cache::context> sdr_cache::open(const bmc_link& link) const {
   context c(::ipmi_sdr_ctx_create());
   if (!c) throw std::bad_alloc();
@@ -86,7 +87,8 @@ result<void> sdr_cache::rebuild(const bmc_link& link, const std::string& written
     return error{errc::io, fmt::format("cache-folder {} cannot be made ({}): set one this program may write",
                                        folder_, bad.message())};
   }
-  // Gone first, written last: a start between the two finds no BMC's records.
+  // The file with the identity is removed before the records change and written after them. If the helper is
+  // started in between, it finds records that belong to no BMC, and reads them again.
   std::filesystem::remove(identity_file_, bad);
   context c(::ipmi_sdr_ctx_create());
   if (!c) throw std::bad_alloc();
@@ -113,7 +115,8 @@ result<std::vector<known_sensor>> sdr_cache::sensors(const bmc_link& link, const
   auto state = state_of(link);
   if (!state) return state.error();
   state_ = *std::move(state);
-  // Taken before the records are read: what changes meanwhile is found at the next look.
+  // Taken before the records are read. If the repository changes meanwhile, the next look finds the
+  // difference.
   const auto written = identity_of(who) + state_;
   context c;
   if (const auto before = read_file(identity_file_, 4096); before && *before == written) {

@@ -12,22 +12,24 @@
 
 namespace binnacle::ipmi {
 
-/// The BMC's sensor data records, kept in a file between starts: reading them takes seconds to minutes on a
-/// real BMC. The file is made again when the BMC is another one (id, firmware or GUID differ from what is
-/// written beside it), when the repository's record count or timestamps differ, and when the file is damaged.
+/// The BMC's sensor data records, kept in a file between starts, because reading them from a real BMC takes
+/// seconds to minutes. The file is made anew if the BMC is another one (its id, firmware or GUID differ from
+/// what is stored beside the file), if the record count or timestamps of the repository differ, or if the
+/// file is damaged.
 class sdr_cache {
  public:
-  /// `folder` is made if it is not there (mode 0700); the file is named after the address.
+  /// `folder` is created if it is not there (mode 0700). The file is named after the address.
   sdr_cache(std::string folder, const std::string& address);
 
-  /// Called between two records while they are read, for whoever waits for a sign of life.
+  /// Called after each record while records are read, so that pings can be answered meanwhile.
   using progress = std::function<void(unsigned record, unsigned records)>;
 
-  /// What the BMC has. Errors: io (also the folder), timeout (the link is lost). Blocks: one command if the
-  /// file is current, several for each record if not.
+  /// The BMC's sensors. Errors: io (also if the folder cannot be used), timeout (the link is lost). Blocks:
+  /// one command if the file is current, several for each record otherwise.
   result<std::vector<known_sensor>> sensors(const bmc_link& link, const bmc& who, const progress& tick);
 
-  /// Whether the repository still is as it was. Errors: timeout (the link is lost). Blocks: one command.
+  /// Whether the repository is unchanged since its records were read. Errors: timeout (the link is lost).
+  /// Blocks: one command.
   result<bool> current(const bmc_link& link) const;
 
   unsigned records() const noexcept { return records_; }
@@ -46,7 +48,7 @@ class sdr_cache {
   std::string folder_;
   std::string file_;
   std::string identity_file_;
-  std::string state_;  // of the repository, when its records were read
+  std::string state_;  // state of the repository when its records were read
   unsigned records_ = 0;
   std::uint64_t rebuilds_ = 0;
 };

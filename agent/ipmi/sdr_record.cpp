@@ -13,14 +13,14 @@ namespace binnacle::ipmi {
 namespace {
 
 constexpr std::uint8_t bmc_address = 0x20;
-constexpr std::uint8_t not_analog = 3;  // of the analog data format
+constexpr std::uint8_t not_analog = 3;  // a value of the field "analog data format"
 
 struct release {
   void operator()(double* d) const noexcept { std::free(d); }
 };
 using owned_double = std::unique_ptr<double, release>;
 
-// What one record says, before it is known how many sensors share it.
+// Parses one record. How many sensors share it is not known yet.
 struct parser {
   ipmi_sdr_ctx_t context;
   const void* data;
@@ -141,7 +141,7 @@ double in_unit(const known_sensor& s, double value) noexcept {
 }
 
 std::string entity_word(std::uint8_t id) {
-  // FreeIPMI's list has the ids of table 43-13 in order; above it those that DCMI gave.
+  // FreeIPMI's list has the ids of IPMI 2.0, table 43-13, in order. DCMI added the ids from 0x40 on.
   if (id == 0x37 || id == 0x40) return "air inlet";
   if (id == 0x41) return "processor";
   if (id == 0x42) return "system board";

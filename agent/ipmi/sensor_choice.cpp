@@ -11,7 +11,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// States change when somebody pulls a cable: once in five seconds finds that soon enough.
+// States change only when somebody pulls a cable or the like. Reading them once in five seconds is soon
+// enough.
 constexpr std::uint32_t least_state_period_ms = 5'000;
 constexpr std::uint32_t least_wanted_ms = 50;
 

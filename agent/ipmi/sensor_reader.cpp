@@ -16,7 +16,7 @@ namespace {
 
 using outcome = sensor_reader::outcome;
 
-// DCMI 1.5, table 6-24: its own entity ids for temperatures.
+// DCMI has entity ids of its own for temperatures. Source: DCMI 1.5, table 6-24.
 struct dcmi_entity {
   std::uint8_t id;
   std::string_view key;
@@ -27,7 +27,8 @@ constexpr std::array<dcmi_entity, 3> dcmi_entities = {
 constexpr std::uint8_t temperature = 0x01;   // sensor type
 constexpr std::uint64_t most_instances = 8;  // of one entity
 
-// The state bits of "chassis.power", in FreeIPMI's names of IPMI 2.0, 28.2, and in words.
+// The state bits of "chassis.power": FreeIPMI's names for the fields of IPMI 2.0, 28.2, and our words for
+// them.
 struct chassis_bit {
   const char* field;
   std::string_view word;
@@ -50,7 +51,7 @@ outcome absent(absence reason) {
   return o;
 }
 
-// What a command that failed leaves to report.
+// What a command that failed tells the caller.
 outcome after(trouble how) {
   switch (how) {
     case trouble::lost: {
@@ -71,13 +72,13 @@ outcome after(trouble how) {
   return absent(absence::malformed);
 }
 
-// A byte of temperature as DCMI packs it (1.5, table 6-24): sign and magnitude.
+// Decodes a temperature byte of DCMI (1.5, table 6-24): sign and magnitude.
 double dcmi_celsius(std::uint8_t byte) {
   return (byte & 0x80u) != 0 ? -static_cast<double>(byte & 0x7fu) : byte;
 }
 
-// Nothing where the BMC keeps none: no span of time, or numbers that cannot be of one (some fill in zeros).
-// Source: DCMI 1.5, table 6-16 (16-bit watts, milliseconds).
+// The BMC's statistics. Nothing if it keeps none: the span of time is zero, or the numbers contradict each
+// other (some BMCs fill in zeros). Source: DCMI 1.5, table 6-16 (16-bit watts, milliseconds).
 std::optional<statistics> statistics_of(const answer& a) {
   const auto least = a.field("minimum_power_over_sampling_duration");
   const auto mean = a.field("average_power_over_sampling_duration");
@@ -89,7 +90,8 @@ std::optional<statistics> statistics_of(const answer& a) {
                     static_cast<std::uint32_t>(window_ms)};
 }
 
-// One instance at a time: FreeIPMI's form of the answer has no room for eight pairs of reading and instance.
+// Asks for one instance at a time, because FreeIPMI's answer has no room for eight pairs of reading and
+// instance.
 int ask_temperature(ipmi_ctx_t context, std::uint8_t entity, std::uint32_t instance, answer& into) {
   return ::ipmi_cmd_dcmi_get_temperature_reading(context, temperature, entity,
                                                  static_cast<std::uint8_t>(instance), 0, into.get());
@@ -123,7 +125,7 @@ outcome sensor_reader::read_sdr(const known_sensor& s) {
     } else if (value != nullptr) {
       o.got.value = in_unit(s, *value);
     } else {
-      // Non-linear by formulas of the maker's own: there is no number to be had.
+      // A non-linear sensor with formulas of its maker: its number cannot be computed.
       return absent(absence::no_data);
     }
     return o;
@@ -167,7 +169,8 @@ outcome sensor_reader::read_dcmi_power() {
   const auto watts = a.field("current_power");
   const auto active = a.field("power_reading_state.power_measurement");
   if (!watts || !active) return absent(absence::malformed);
-  // Some BMCs call the measurement active and measure nothing. A machine that runs draws power.
+  // Some BMCs say that the measurement is active and measure nothing. A running machine draws power, so 0 W
+  // is no value.
   if (*active == 0 || *watts == 0) return absent(absence::no_data);
   outcome o;
   o.got.value = static_cast<double>(*watts);
@@ -181,7 +184,7 @@ outcome sensor_reader::read_dcmi_temperature(const known_sensor& s) {
       0) {
     return after(link_.last_trouble());
   }
-  // FreeIPMI calls the bytes temperature1, temperature2…; they are the reading and its instance.
+  // FreeIPMI names the bytes temperature1, temperature2… In fact they are the reading and its instance.
   const auto byte = a.field("temperature1"), instance = a.field("temperature2");
   if (a.field("number_of_sets_of_temperature_data").value_or(0) == 0 || !byte ||
       instance != s.about.instance) {
@@ -208,7 +211,7 @@ outcome sensor_reader::read_chassis() {
 
 namespace {
 
-/// A sensor that no record describes and every system has.
+/// A sensor that every system has and no record describes.
 known_sensor of_system(const char* key, const char* name, sensor_kind kind, const char* unit,
                        sensor_origin origin) {
   known_sensor s;
@@ -242,7 +245,8 @@ result<std::vector<known_sensor>> sensor_reader::extras(bool patient, const std:
     if (const auto known = link_.answered(patient); !known) return known.error();
   }
   between();
-  // What is inactive or forbidden now may come later. A BMC without the command never gives it.
+  // DCMI power that is inactive or forbidden now may become available, so the sensor is kept. A BMC that does
+  // not know the command never gives it.
   if (power.got.reason != absence::missing) {
     all.push_back(of_system("dcmi.power", "DCMI Power", sensor_kind::power, "watts", sensor_origin::dcmi));
   }

@@ -12,20 +12,20 @@
 
 namespace binnacle::ipmi {
 
-/// Reads single sensors over one link, whatever commands they take.
+/// Reads single sensors over one link, with whichever commands they need.
 class sensor_reader {
  public:
-  /// The link must outlive it. `who` gives the meaning of states that makers define.
+  /// The link must outlive this object. `who` is needed for the states that makers define.
   sensor_reader(const bmc_link& link, const bmc& who);
 
   struct outcome {
-    trouble how = trouble::none;  ///< lost: the link is gone. busy: nothing to report, ask again
+    trouble how = trouble::none;  ///< lost: the link is gone. busy: there is nothing to report, ask again
     reading got;                  ///< with value, state or reason; without key and time
   };
   /// Blocks: one command.
   outcome read(const known_sensor& s);
 
-  /// What the BMC has besides the SDR: DCMI power and temperatures, chassis status. Errors: as
+  /// The sensors that the SDR does not list: DCMI power and temperatures, chassis status. Errors: those of
   /// bmc_link::answered. Blocks: up to five commands; `between` is called after each.
   result<std::vector<known_sensor>> extras(bool patient, const std::function<void()>& between);
 

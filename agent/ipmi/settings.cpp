@@ -10,7 +10,7 @@ namespace {
 
 struct workaround {
   std::string_view name;
-  unsigned flag_2_0;  // zero: has no meaning there
+  unsigned flag_2_0;  // zero: the name has no meaning for IPMI 2.0
   unsigned flag_1_5;
 };
 // Source: FreeIPMI 1.6, ipmi-sensors(8), WORKAROUNDS.

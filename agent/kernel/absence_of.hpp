@@ -5,10 +5,10 @@
 
 namespace binnacle::agent {
 
-/// Why a series has no value when what would give it failed so. A read that fails in the kernel, a driver or
-/// an exporter (EIO, status 500) is no_data.
+/// The reason to give for a series' missing value when getting it failed with `code`. A read that fails in
+/// the kernel, a driver or an exporter (EIO, status 500) is no_data.
 absence absence_of(errc code) noexcept;
-/// The same for an errno of open(2), pread(2) or a libpowercap getter; none for 0.
+/// The same for an errno of open(2), pread(2) or a libpowercap getter. 0 gives `none`.
 absence absence_of(int error_number) noexcept;
 
 }  // namespace binnacle::agent

@@ -8,14 +8,14 @@
 
 namespace binnacle::agent {
 
-/// The rate of a counter of the kernel between its last two readings. Pure. A counter that falls (a driver
-/// reloaded, an interface made again) has no rate until the next reading.
+/// The rate of a kernel counter between its last two readings. Pure. When a counter falls (a driver was
+/// reloaded, an interface made again), there is no rate until the next reading.
 template <class Number>
 class basic_counter_rate {
  public:
   void update(Number value, instant when) noexcept {
     const auto elapsed = when - last_at_;
-    if (started_ && elapsed < std::chrono::milliseconds(20)) return;  // the same reading twice
+    if (started_ && elapsed < std::chrono::milliseconds(20)) return;  // counts as the same reading
     if (!started_) {
       reason_ = absence::not_read_yet;
     } else if (value < last_) {
@@ -28,11 +28,11 @@ class basic_counter_rate {
     last_ = value;
     last_at_ = when;
   }
-  /// The counter was out of sight; the next reading is a first one.
+  /// The counter was not read for a while. The next reading counts as a first one.
   void restart() noexcept { started_ = false; }
 
   absence reason() const noexcept { return reason_; }
-  /// Meaningful when reason() is none. Units: the counter's, per second.
+  /// Only valid if reason() is none. Units: those of the counter, per second.
   double per_second() const noexcept { return per_second_; }
 
  private:

@@ -7,12 +7,13 @@
 
 namespace binnacle::agent {
 
-/// The CPUs of the kernel's list form ("0-3,8,10-11", with or without a line end), ascending; an empty text
-/// is no CPU. Nothing for any other text. Pure. Source: Linux Documentation/admin-guide/cputopology.rst;
-/// bitmap_parselist().
+/// Parses the kernel's lists of CPUs ("0-3,8,10-11", with or without a line end); the result is ascending. An
+/// empty text is an empty list. Nothing if the text has another form. Pure. Source: Linux
+/// Documentation/admin-guide/cputopology.rst; bitmap_parselist().
 std::optional<std::vector<unsigned>> parse_cpu_list(std::string_view text);
 
-/// The list in such a file, as `cpumask` of a PMU or `online` of the CPUs; nothing if it cannot be read.
+/// Reads such a list from a file, for example a PMU's `cpumask` or the CPUs' `online`. Nothing if it cannot
+/// be read.
 std::optional<std::vector<unsigned>> read_cpu_list(const std::string& path);
 
 }  // namespace binnacle::agent

@@ -10,7 +10,8 @@
 
 namespace binnacle::agent {
 
-/// Where a CPU sits, as the kernel numbers it; nothing where it does not say ("-1", or no file).
+/// Where a CPU sits, by the kernel's numbers. A number is nothing if the kernel does not say it ("-1", or no
+/// file).
 struct cpu_seat {
   unsigned cpu = 0;
   std::optional<std::string> package, die, core;
@@ -23,7 +24,7 @@ result<std::vector<unsigned>> find_cpus(const std::string& sys_root);
 /// Documentation/ABI/stable/sysfs-devices-system-cpu.
 cpu_seat seat_of(const std::string& sys_root, unsigned cpu);
 
-/// What /proc/cpuinfo says of the first CPU: names and values in their order, views into `cpuinfo`. Pure.
+/// The first CPU's part of /proc/cpuinfo: names and values in their order, as views into `cpuinfo`. Pure.
 /// Source: Linux Documentation/arch/x86/cpuinfo.rst; show_cpuinfo() of each architecture.
 std::vector<std::pair<std::string_view, std::string_view>> first_cpu(std::string_view cpuinfo);
 

@@ -13,9 +13,9 @@
 namespace binnacle::agent {
 namespace {
 
-// The kernel fills a page with the lines (of /proc) that fit, and a file of sysfs is one page at most. So a
-// text that ends in the first half of the page is whole, and needs no second read to learn that it ended.
-// Source: fs/seq_file.c, seq_read_iter(); no line of the files we read is as long as half a page.
+// For a file of /proc the kernel fills a page with as many lines as fit, and a file of sysfs is one page at
+// most. So a text that ends in the first half of the page is complete, and a second read to find its end is
+// not needed. Source: fs/seq_file.c, seq_read_iter(); no line of the files we read is as long as half a page.
 constexpr std::size_t whole_text = 2048;
 
 }  // namespace
@@ -77,7 +77,7 @@ std::optional<std::string> read_line(const std::string& path) {
   if (n <= 0) return std::nullopt;
   const std::string_view all(text.data(), static_cast<std::size_t>(n));
   const auto end = all.find('\n');
-  if (end == all.npos && all.size() == text.size()) return std::nullopt;  // half a line is no value
+  if (end == all.npos && all.size() == text.size()) return std::nullopt;  // the line may go on
   return std::string(trimmed(all.substr(0, end)));
 }
 

@@ -12,21 +12,21 @@
 
 namespace binnacle::agent {
 
-/// A file of /proc or /sys that is kept open and read again from its start each time (the kernel makes it
-/// anew then). Source: proc(5), Linux Documentation/filesystems/sysfs.rst.
+/// A file of /proc or /sys that stays open and is read again from its start each time; the kernel then makes
+/// its text anew. Source: proc(5), Linux Documentation/filesystems/sysfs.rst.
 class kernel_file {
  public:
   kernel_file() = default;
-  /// Nothing is opened before the first read().
+  /// Opens nothing; the first read() does.
   explicit kernel_file(std::string path) : path_(std::move(path)) {}
 
   const std::string& path() const noexcept { return path_; }
-  /// Its whole text, at most `limit` bytes; the view is valid until `buffer` changes. A file that could not
-  /// be opened or read is opened again at the next call. Errors: by errno (not_found, permission, io);
-  /// overloaded beyond `limit`. Blocks: for one pread(2) a page or so.
+  /// The whole text of the file, at most `limit` bytes. The view is valid until `buffer` changes. After a
+  /// failure the next call opens the file again. Errors: by errno (not_found, permission, io); overloaded
+  /// beyond `limit`. Blocks: for about one pread(2) a page.
   result<std::string_view> read(std::vector<char>& buffer, std::size_t limit = 4u << 20);
-  /// The whole number that a small file of sysfs holds, with one pread(2) and no text of an error; nothing if
-  /// it cannot be read (last_errno() says why) or is no number (EINVAL).
+  /// The whole number in a small sysfs file, with one pread(2) and without making an error's text. Nothing if
+  /// the file cannot be read or holds no number (EINVAL); last_errno() says which.
   std::optional<std::int64_t> read_integer() noexcept;
   /// The errno of the last failed read.
   int last_errno() const noexcept { return errno_; }
@@ -40,7 +40,7 @@ class kernel_file {
 /// The first line of a small file, trimmed; nothing if it cannot be read or has more than 511 bytes.
 std::optional<std::string> read_line(const std::string& path);
 
-/// Whether something lies at `path`; false also where this program may not look.
+/// Whether something exists at `path`. False also if this program may not look there.
 bool there(const std::string& path);
 
 }  // namespace binnacle::agent

@@ -12,7 +12,7 @@
 
 namespace binnacle::agent {
 
-/// What perf_event_open(2) is asked to count: the fields of perf_event_attr that name an event.
+/// The event to count: those fields of perf_event_attr that name it.
 struct perf_encoding {
   std::uint32_t type = 0;
   std::uint64_t config = 0;
@@ -22,34 +22,35 @@ struct perf_encoding {
   friend bool operator==(const perf_encoding&, const perf_encoding&) = default;
 };
 
-/// Where it is counted: on one CPU, for everything that runs there or for one cgroup.
+/// Where the event is counted: on one CPU, for everything that runs there or for one cgroup.
 struct perf_request {
   perf_encoding event;
   unsigned cpu = 0;
   int cgroup = -1;  ///< descriptor of the cgroup's folder; −1: everything
-  int leader = -1;  ///< descriptor of the group's first event; −1: becomes one
+  int leader = -1;  ///< descriptor of the group's first event; −1: this event leads a new group
 };
 
-/// Opens an event that counts from now on, close-on-exec; empty on failure, with errno set. Tests hand in
-/// their own: a machine without a PMU can open software events only.
+/// Opens an event that counts from now on, with close-on-exec. On failure the descriptor is empty and errno
+/// is set. Tests use openers of their own, since a machine without a PMU can open software events only.
 using perf_opener = std::function<descriptor(const perf_request&)>;
 /// perf_event_open(2).
 descriptor open_perf_event(const perf_request& wanted) noexcept;
 
-/// Events of one PMU that are counted together on one CPU: what one read(2) gives is of one instant, and the
-/// kernel has them all on the PMU or none. Owns its descriptors.
+/// Events of one PMU that are counted together on one CPU. One read(2) gives all counts at one instant, and
+/// the kernel puts either all of the events on the PMU or none. Owns its descriptors.
 class perf_group {
  public:
-  /// Adds an event; the first one leads. 0, or the errno that refused it: the group stays as it was.
+  /// Adds an event; the first one becomes the leader. Returns 0, or the errno with which the kernel refused
+  /// the event; the group is then unchanged.
   int add(const perf_opener& open, perf_request wanted);
 
   struct reading {
     std::uint64_t enabled_ns = 0;           ///< since the group was opened
-    std::uint64_t running_ns = 0;           ///< of that, time on the PMU; less when groups take turns
+    std::uint64_t running_ns = 0;           ///< of that, the time on the PMU; less if groups take turns
     std::span<const std::uint64_t> counts;  ///< in the order of add(); valid until the buffer changes
   };
-  /// Nothing when the kernel gives no counts any more (the CPU went offline). Blocks: for one read(2), about
-  /// 1 µs on this CPU and 10 µs on another one (an interrupt there).
+  /// Reads the counts. Nothing if the kernel gives no counts any more (the CPU went offline). Blocks: for one
+  /// read(2), about 1 µs on this CPU and 10 µs on another one (an interrupt there).
   std::optional<reading> read(std::vector<std::uint64_t>& buffer) const;
 
   std::size_t size() const noexcept { return events_.size(); }
@@ -58,8 +59,8 @@ class perf_group {
   std::vector<descriptor> events_;
 };
 
-/// What to do about an errno of perf_event_open(2), in a sentence of its own; `proc_root` is where
-/// kernel.perf_event_paranoid is looked up.
+/// What to do about an errno of perf_event_open(2), as a sentence. kernel.perf_event_paranoid is read below
+/// `proc_root`.
 struct perf_refusal {
   errc code = errc::unsupported;
   std::string why;

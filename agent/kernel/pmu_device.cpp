@@ -47,7 +47,8 @@ std::optional<unsigned> word_named(std::string_view name) {
   return std::nullopt;
 }
 
-// Names of the files in a folder; scale, unit, snapshot and per-pkg belong to another file's event.
+// The names of the event files in a folder. Files that end in .scale, .unit, .snapshot or .per-pkg are left
+// out: they describe another file's event.
 std::vector<std::string> names_in(const std::string& folder) {
   std::vector<std::string> names;
   std::error_code bad;
@@ -105,7 +106,7 @@ std::vector<std::string> pmu_device::alias_names() const { return names_in(folde
 std::vector<std::string> pmu_device::format_names() const { return names_in(folder_ + "/format"); }
 
 std::optional<pmu_alias> pmu_device::alias(const std::string& name) const {
-  // A name that comes from the configuration must not lead elsewhere.
+  // A name from the configuration must not lead out of the folder.
   if (name.empty() || name.find('/') != name.npos) return std::nullopt;
   const auto file = folder_ + "/events/" + name;
   const auto terms = read_line(file);

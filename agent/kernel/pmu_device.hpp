@@ -20,21 +20,21 @@ struct pmu_format {
   };
   std::vector<bits> where;
 };
-/// Reads the text of a file in format/; nothing if it is not of that form. Pure.
+/// Parses the text of a file in format/. Nothing if the text has another form. Pure.
 std::optional<pmu_format> parse_pmu_format(std::string_view text);
 
-/// Puts `value` into `out`. False when it has more bits than the format. Pure.
+/// Puts `value` into `out`. False if the value has more bits than the format. Pure.
 bool put_term(const pmu_format& format, std::uint64_t value, perf_encoding& out);
 
-/// An event that the kernel names itself, a file in events/.
+/// An event with a name of the kernel's own: a file in events/.
 struct pmu_alias {
   std::string terms;  ///< "event=0x04,umask=0x03"
-  double scale = 1;   ///< a count times this is in `unit`
+  double scale = 1;   ///< a count times this is the value in `unit`
   std::string unit;   ///< "MiB", "Joules", or empty
 };
 
-/// A PMU as the kernel shows it on its event_source bus. Nothing is kept open; files are read when asked for.
-/// Source: Linux Documentation/ABI/testing/sysfs-bus-event_source-devices-{format,events}.
+/// A PMU as the kernel shows it on its event_source bus. Nothing stays open; files are read when a call needs
+/// them. Source: Linux Documentation/ABI/testing/sysfs-bus-event_source-devices-{format,events}.
 class pmu_device {
  public:
   pmu_device(std::string folder, std::uint32_t type);
@@ -43,10 +43,10 @@ class pmu_device {
   const std::string& name() const noexcept { return name_; }  ///< "cpu", "cpu_core", "uncore_imc_0", "power"
   std::uint32_t type() const noexcept { return type_; }       ///< for perf_event_attr
 
-  /// `cpumask`: a PMU outside the cores is read through these CPUs, one for each of its boxes. Nothing: it is
-  /// no such PMU.
+  /// The file `cpumask`: a PMU outside the cores is read through these CPUs, one for each of its boxes.
+  /// Nothing if this is a PMU of the cores.
   const std::optional<std::vector<unsigned>>& box_cpus() const noexcept { return box_cpus_; }
-  /// `cpus`: a hybrid machine's cores of one kind. Nothing: the PMU is on every CPU.
+  /// The file `cpus`: on a hybrid machine, the cores of one kind. Nothing if the PMU is on every CPU.
   const std::optional<std::vector<unsigned>>& core_cpus() const noexcept { return core_cpus_; }
 
   std::vector<std::string> alias_names() const;
@@ -54,8 +54,9 @@ class pmu_device {
   std::vector<std::string> format_names() const;
   std::optional<pmu_format> format(const std::string& name) const;
 
-  /// "event=0x3c,umask=1", "cas_count_read", "config=0x1ff": terms of the format, and the kernel's own event
-  /// names, between commas; a term without a value is 1. Errors: invalid_input, with what there is.
+  /// The encoding of "event=0x3c,umask=1", "cas_count_read" or "config=0x1ff": terms of the format and the
+  /// kernel's event names, separated by commas. A term without a value is 1. Errors: invalid_input, which
+  /// lists the valid terms.
   result<perf_encoding> encode(std::string_view terms) const;
 
  private:
@@ -67,8 +68,8 @@ class pmu_device {
   std::optional<std::vector<unsigned>> box_cpus_, core_cpus_;
 };
 
-/// All PMUs below `sys_root`, by name. None is no error: the folder may be masked, and software events need
-/// no file.
+/// All PMUs below `sys_root`, sorted by name. An empty list is no error: the folder may be masked, and
+/// software events need no file.
 std::vector<pmu_device> find_pmu_devices(const std::string& sys_root);
 
 }  // namespace binnacle::agent

@@ -18,11 +18,11 @@ constexpr duration farewell = std::chrono::milliseconds(200);
 
 }  // namespace
 
-// Outlives the reader where a stuck thread still holds it.
+// What the reader and its threads share. It may outlive the reader, because a stuck thread still holds it.
 struct slow_reader::shared {
   struct worker {
     bool busy = false;
-    std::optional<instant> seen_busy;  // since when tend() has seen it with this job
+    std::optional<instant> seen_busy;  // when tend() first saw it busy with this job
   };
 
   std::mutex guard;
@@ -93,7 +93,7 @@ unsigned slow_reader::threads() const {
   return static_cast<unsigned>(shared_->workers.size());
 }
 
-// With the lock held.
+// To be called with the lock held.
 void slow_reader::start_thread() {
   const auto self = shared_->workers.size();
   shared_->workers.emplace_back();

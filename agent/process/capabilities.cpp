@@ -17,7 +17,8 @@ struct sets {
   capability_set effective = 0, permitted = 0, inheritable = 0;
 };
 
-// glibc has no wrapper for capget(2) and capset(2), and these three functions do not earn us libcap.
+// glibc has no wrapper for capget(2) and capset(2). For these three functions alone a dependency on libcap is
+// not worth it.
 bool get(sets& out) noexcept {
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   std::array<__user_cap_data_struct, _LINUX_CAPABILITY_U32S_3> halves{};
@@ -45,7 +46,7 @@ struct named {
   int number;
   std::string_view name;
 };
-// Those that a source of ours can need, or that a message can name.
+// The capabilities that a source of ours may need, or that a message may name.
 constexpr named known[] = {
     {CAP_DAC_OVERRIDE, "CAP_DAC_OVERRIDE"}, {CAP_DAC_READ_SEARCH, "CAP_DAC_READ_SEARCH"},
     {CAP_NET_RAW, "CAP_NET_RAW"},           {CAP_NET_BIND_SERVICE, "CAP_NET_BIND_SERVICE"},
@@ -90,7 +91,8 @@ result<void> keep_only(capability_set keep) {
   sets now;
   get(now);
   ::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-  // Needs CAP_SETPCAP. Without it the bounding set stays, and no_new_privs alone keeps children from more.
+  // This needs CAP_SETPCAP. Without it the bounding set stays as it is; no_new_privs alone then keeps
+  // children from gaining capabilities.
   for (int number = 0; number < 64; ++number) {
     if ((keep & one_capability(number)) == 0) ::prctl(PR_CAPBSET_DROP, number, 0, 0, 0);
   }

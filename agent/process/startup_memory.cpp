@@ -9,8 +9,8 @@
 namespace binnacle::agent {
 namespace {
 
-// The segments of one loaded object that its file alone fills. What is writable holds our own data, also
-// where the linker has closed it after relocation.
+// Gives back the segments of one loaded object that hold only the file's contents. A writable segment holds
+// data of ours, even if the linker made it read-only after relocation, so it is left out.
 int give_back_object(dl_phdr_info* object, std::size_t, void*) noexcept {
   const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
   for (int i = 0; i < object->dlpi_phnum; ++i) {
@@ -18,7 +18,7 @@ int give_back_object(dl_phdr_info* object, std::size_t, void*) noexcept {
     if (segment.p_type != PT_LOAD || (segment.p_flags & PF_W) != 0) continue;
     const std::uintptr_t begin = (object->dlpi_addr + segment.p_vaddr) / page * page;
     const std::uintptr_t end = object->dlpi_addr + segment.p_vaddr + segment.p_memsz;
-    // It may fail (a locked mapping): then the pages just stay.
+    // It fails for a locked mapping. The pages then just stay.
     ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
   }
   return 0;

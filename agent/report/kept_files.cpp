@@ -38,7 +38,7 @@ patient_reader::answer read_now(const std::string& path) {
   return {std::string(trimmed({text.data(), static_cast<std::size_t>(n)})), {}};
 }
 
-// Of the folder, sorted, those that the glob takes.
+// The names in the folder that the glob fits, sorted.
 std::vector<std::string> names_in(const fs::path& folder, std::string_view glob) {
   std::vector<std::string> names;
   std::error_code bad;
@@ -57,7 +57,7 @@ class gatherer {
   gatherer(fs::path root, const std::function<std::string(std::string_view)>& clean, patient_reader& reader)
       : root_(std::move(root)), clean_(clean), reader_(reader) {}
 
-  /// What `what` keeps of `folder`, added to `into`; false: there is no such folder.
+  /// Adds to `into` what the list keeps of `folder`. False if there is no such folder.
   bool gather(const fs::path& folder, std::string_view folders, const std::vector<std::string_view>& files,
               YAML::Node into) {
     std::error_code bad;
@@ -79,7 +79,7 @@ class gatherer {
   }
 
  private:
-  // `glob` may lead through a link that is kept as one: "device/block/*".
+  // A part of `glob` before a slash may be a link: "device/block/*".
   void gather_files(const fs::path& folder, const std::string& before, std::string_view glob,
                     YAML::Node into) {
     const auto slash = glob.find('/');
@@ -124,7 +124,7 @@ class gatherer {
     return node;
   }
 
-  // Line by line: an end of line is no harm in YAML.
+  // Cleans each line alone, because a line end does no harm in YAML.
   std::string cleaned(std::string_view text) const {
     std::string all;
     for (;;) {
@@ -226,7 +226,7 @@ patient_reader::answer patient_reader::read(const std::string& path) {
   constexpr unsigned most_silent = 3;
   constexpr auto patience = std::chrono::seconds(5);
   if (parts_->silent >= most_silent) return {{}, "not read, since others before it did not answer"};
-  // The thread may outlive this call: it owns what it writes to.
+  // The thread may outlive this call, so it owns what it writes to.
   auto got = std::make_shared<answer>();
   parts_->reader->run([path, got] { *got = read_now(path); });
   if (parts_->reader->wait(patience)) return *got;

@@ -34,12 +34,13 @@ namespace fs = std::filesystem;
 
 using cleaner = std::function<std::string(std::string_view)>;
 
-// Lines of cpuinfo that say which CPU it is. Not all: s390's have the machine's serial number.
+// The lines of cpuinfo that say which CPU it is. Not every line is kept: those of s390 have the machine's
+// serial number.
 constexpr std::array<std::string_view, 18> kept_lines{
     "vendor_id",       "cpu family",  "model",    "model name",   "stepping",         "microcode", "flags",
     "CPU implementer", "CPU variant", "CPU part", "CPU revision", "CPU architecture", "Features",  "isa",
     "uarch",           "mvendorid",   "marchid",  "cpu"};
-// Of some two hundred.
+// The kept flags, out of some two hundred.
 constexpr std::array<std::string_view, 24> kept_flags{
     "aperfmperf",    "arch_perfmon",  "cat_l3",        "constant_tsc", "cqm",  "cqm_llc",
     "cqm_mbm_local", "cqm_mbm_total", "cqm_occup_llc", "dtherm",       "dts",  "hwp",
@@ -58,7 +59,8 @@ std::string kept_of_flags(std::string_view flags) {
   return kept;
 }
 
-// The lines of the first CPU stand for all. On a hybrid machine the PMUs tell the kinds of CPUs apart.
+// Takes the lines of the first CPU, since they stand for all. On a hybrid machine the PMUs show the kinds of
+// CPUs.
 YAML::Node cpu_of(const std::string& proc_root, const cleaner& clean) {
   YAML::Node cpu(YAML::NodeType::Map);
   std::vector<char> buffer;
@@ -83,7 +85,7 @@ std::string distribution_of(const std::string& etc_root) {
   return "unknown";
 }
 
-// The names of the machine, each whole and once more without its domain.
+// The names of the machine. Each is listed whole, and again without its domain.
 std::vector<std::string> names_of_machine(std::vector<std::string> names) {
   ::utsname about{};
   if (::uname(&about) == 0) names.emplace_back(about.nodename);

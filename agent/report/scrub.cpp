@@ -15,13 +15,13 @@ constexpr std::string_view name_left_out = "(name)";
 bool is_hex(char c) { return is_digit(c) || (lowered(c) >= 'a' && lowered(c) <= 'f'); }
 bool is_word(char c) { return is_digit(c) || (lowered(c) >= 'a' && lowered(c) <= 'z'); }
 
-// How many characters at the front are hexadecimal digits.
+// How many characters at the front of `text` are hexadecimal digits.
 std::size_t hex_run(std::string_view text) {
   return static_cast<std::size_t>(std::ranges::find_if_not(text, is_hex) - text.begin());
 }
 
-// The length of a hardware address at the front: six pairs of digits or more, all with the same mark between
-// them.
+// The length of a hardware address at the front of `text`: at least six pairs of digits, with the same
+// separator between all of them.
 std::optional<std::size_t> hardware_address(std::string_view text) {
   constexpr std::size_t least_pairs = 6;
   constexpr std::string_view marks = ":-_";
@@ -36,14 +36,16 @@ std::optional<std::size_t> hardware_address(std::string_view text) {
   return pairs >= least_pairs ? std::optional(end) : std::nullopt;
 }
 
-// Of "enx34885d010203", systemd's name for an interface that has no better one.
+// The length of a name such as "enx34885d010203" at the front. systemd makes it of the address, for an
+// interface that has no better name.
 std::optional<std::size_t> name_by_address(std::string_view text) {
   constexpr std::size_t digits = 12;
   if (text.size() < 3 || text[2] != 'x' || hex_run(text.substr(3)) != digits) return std::nullopt;
   return 3 + digits;
 }
 
-// Four numbers up to 255 with points between them, and nothing that goes on behind them.
+// The length of an IPv4 address at the front: four numbers up to 255 with points between them, not followed
+// by more of the same.
 std::optional<std::size_t> ipv4_address(std::string_view text) {
   std::size_t at = 0;
   for (int part = 0; part < 4; ++part) {
@@ -59,13 +61,14 @@ std::optional<std::size_t> ipv4_address(std::string_view text) {
   return goes_on ? std::nullopt : std::optional(at);
 }
 
-// Eight groups of digits with colons between them, or fewer with "::" for the rest.
+// The length of an IPv6 address at the front: eight groups of digits with colons between them, or fewer with
+// "::" in place of the others.
 std::optional<std::size_t> ipv6_address(std::string_view text) {
   const auto end = std::min(
       static_cast<std::size_t>(std::ranges::find_if_not(text, [](char c) { return is_hex(c) || c == ':'; }) -
                                text.begin()),
       text.size());
-  if (end < text.size() && is_word(text[end])) return std::nullopt;  // "cafe::EVENT"
+  if (end < text.size() && is_word(text[end])) return std::nullopt;  // a word such as "cafe::EVENT"
   const auto whole = text.substr(0, end);
   constexpr std::ptrdiff_t colons = 7;
   const bool shortened = whole.find("::") != whole.npos && whole.size() > 2;

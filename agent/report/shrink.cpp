@@ -25,8 +25,8 @@ bool same_leaf(const YAML::Node& a, const YAML::Node& b) {
                     [](const YAML::Node& x, const YAML::Node& y) { return same_leaf(x, y); });
 }
 
-// What differs in `b` from `a`. The parts are copies, since a node of yaml-cpp that joins another tree drags
-// its whole own tree along. Nothing if the two do not have the same files.
+// What in `b` differs from `a`. Nothing if the two do not have the same files. The parts are copied, because
+// a yaml-cpp node that is put into another tree keeps its whole old tree alive.
 std::optional<YAML::Node> difference(const YAML::Node& a, const YAML::Node& b) {
   YAML::Node changes(YAML::NodeType::Map);
   if (a.size() != b.size()) return std::nullopt;
@@ -59,10 +59,10 @@ std::size_t text_size(const std::string& name, const YAML::Node& n, std::size_t 
   return size;
 }
 
-/// What is left of a folder where there is no room for all of it.
+/// Builds the part of a folder for which there is room.
 struct room {
   std::size_t bytes = 0;
-  bool full = false;  // something was cut: whatever comes later is, too
+  bool full = false;  // something was cut, so everything that comes later is cut, too
 
   YAML::Node fitting(const YAML::Node& folder, std::size_t depth) {
     YAML::Node kept(YAML::NodeType::Map);
@@ -109,7 +109,8 @@ void share_alike(YAML::Node tree) {
     }
     if (!shared && elders.size() < most_elders) elders.push_back(name);
   }
-  // What is inside the elders is shared last: the loop above compares the elders with their content whole.
+  // Only now share what is inside the folders that stay. The loop above compares whole folders, so they must
+  // be unchanged until then.
   for (const auto& member : tree) {
     if (member.second.IsMap() && !member.second["as"]) share_alike(member.second);
   }

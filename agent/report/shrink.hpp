@@ -6,13 +6,13 @@
 
 namespace binnacle::agent {
 
-/// Says once what folders beside each other have in common: a folder with the same files as an elder one,
-/// most of them with the same text, becomes {as: THE ELDER'S NAME, and what differs}. A server has a hundred
-/// boxes that are alike. Pure.
+/// Shortens folders that are alike, as a server may have a hundred equal boxes. If a folder has the same
+/// files as an earlier folder beside it, and most of their texts are the same, it becomes {as: NAME OF THE
+/// EARLIER FOLDER, and the files that differ}. Pure.
 void share_alike(YAML::Node tree);
 
-/// The first entries of `folder` that need about `most` bytes as text. What is cut is counted in the entry
-/// "left-out" of its folder. Pure.
+/// The first entries of `folder`, as many as need about `most` bytes as text. The entry "left-out" of a
+/// folder counts what was cut there. Pure.
 YAML::Node cut_to(const YAML::Node& folder, std::size_t most);
 
 }  // namespace binnacle::agent

@@ -6,9 +6,9 @@
 
 namespace binnacle::agent {
 
-/// How often a source may be read because of interests without taking more than a share of one core, by the
-/// CPU time of its reads. The period doubles or halves. It is halved only if a third of the budget would be
-/// left then, so that it does not swing. Pure.
+/// How often a source may be read because of interests without using more than a share of one core, by the
+/// CPU time of its reads. The period is doubled or halved. It is halved only if the budget would still have a
+/// third to spare afterwards, so that the period does not swing. Pure.
 class read_budget {
  public:
   /// `share` of one core, in (0, 1].
@@ -20,8 +20,8 @@ class read_budget {
     mean_ns_ = mean_ns_ < 0 ? ns : mean_ns_ + (ns - mean_ns_) / weight;
   }
 
-  /// The period to read at when `asked` is wanted: that, or twice that, four times…, never longer than `own`,
-  /// which the user chose.
+  /// The period at which to read when `asked` is wanted: `asked`, or twice that, four times…, but never
+  /// longer than `own`, which the user chose.
   duration allowed(duration asked, duration own) noexcept {
     if (asked >= own) {
       doublings_ = 0;
@@ -34,7 +34,7 @@ class read_budget {
 
  private:
   static constexpr double weight =
-      16;  // of the past in the mean: one read that was interrupted decides nothing
+      16;  // of the past in the mean, so that one interrupted read decides nothing
 
   static duration at(duration asked, int doublings) noexcept {
     return asked * (1 << std::min(doublings, 24));

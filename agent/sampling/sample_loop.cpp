@@ -9,12 +9,12 @@ async::task<void> sample_loop(sampler* what, std::shared_ptr<async::event> look_
   for (;;) {
     const auto next = what->next_deadline();
     const auto now = boot_clock::now();
-    // Boot time goes on while the machine sleeps, the timer's clock does not. So each wait takes the span
-    // anew.
+    // Boot time goes on while the machine sleeps, but the timer's clock does not. So the span is computed
+    // anew for each wait.
     const auto until =
         next == instant::max() ? async::never : async::within(std::max(next - now, duration::zero()));
-    // Also when the tick is over already: sources that take longer than their period must not starve the
-    // links.
+    // Wait even if the tick is already over. Otherwise sources that take longer than their period would
+    // starve the links.
     if (co_await look_again->wait(until)) continue;
     if (what->run(boot_clock::now())) after();
   }

@@ -1,20 +1,20 @@
-// When each source is read, and what becomes of one that fails.
+// When each source is read, and what happens if one fails.
 //
-// An entry has two clocks of its own. `ticks` says when the source is read; `look_at` says when it is
-// asked again what there is (discover), because devices come and go. A source that failed, or that works
-// only in part, is looked at soon and then less and less often (pauses); one that works, every
-// regular_look.
+// An entry has two times of its own. `ticks` says when the source is read. `look_at` says when the source
+// looks again for what there is to read (discover), because devices come and go. A source that failed, or
+// that works only in part, looks again soon, and then less and less often (pauses). A source that works looks
+// again every regular_look.
 //
-// What policies watch is read more often than the source wants by itself, as far as its budget goes:
-// reading is measured by the processor time that it took, and a source that costs more than its share is
-// read more slowly (read_budget). Readings that wait for nobody (a helper process, a scrape) arrive by
-// arrived() and are moved to the board at once.
+// What policies watch is read more often than the source's own period, within a budget: the sampler measures
+// the CPU time of reads, and a source that costs more than its share is read more slowly (read_budget).
+// Sources that wait for a helper process or a scrape report new readings by arrived(). These go to the board
+// at once.
 //
-// Nothing that a source does reaches another: what it throws is an error of that source (guarded), what it
-// returns makes its series absent with the reason, and what the board refuses counts in its own status.
+// A source cannot harm another one. If it throws, that is an error of this source (guarded). If it returns an
+// error, its series become absent with the reason. What the board refuses is counted in its own status.
 //
-// The status of a source changes with every read; a person wants to hear of it once. say() logs what is
-// new in kind, and of a source that works in part at most one line a minute.
+// The status of a source may change with every read, but people want to hear of a problem once. say() logs
+// problems of a new kind, and for a source that works in part at most one line a minute.
 
 #include "agent/sampling/sampler.hpp"
 
@@ -39,7 +39,8 @@ bool same(const wire::interest& a, const wire::interest& b) {
   });
 }
 
-// A source is ours, but a library under it may throw; nothing that one throws may reach the others.
+// Calls a step of a source and turns an exception into an error. A library that the source uses may throw,
+// and that must not affect other sources.
 template <class Step>
 result<void> guarded(Step step) {
   try {
@@ -74,7 +75,7 @@ void sampler::start(instant now) {
 
 bool sampler::run(instant now) {
   bool any = false;
-  // Which source a family belongs to is known only when its series are there.
+  // Which source a family belongs to is known only once its series are announced.
   if (wishes_.expire(now) || applied_to_ != out_.version()) apply_interest(now);
   for (auto& e : entries_) {
     if (!e.ticks.due(now) && !e.arrived) continue;
@@ -129,7 +130,7 @@ void sampler::read(entry& e, instant now) {
     e.look_at = now + e.pauses.next();
   }
   std::string message = limited;
-  // A source that knows what of its own was refused says it better.
+  // If the source itself knows which of its series were refused, its own sentence is better.
   const auto refused = refusal_since(refusals);
   for (const auto& more :
        {limited.empty() ? refused : std::string(), limited.empty() ? e.refused_by_look : std::string(),
@@ -161,8 +162,8 @@ void sampler::say(entry& e, bool ok, const std::string& message, instant now) {
   out_.set_status(name, ok, message);
   const auto [what, more] = problem_summary::outline_of(message);
   const bool same = e.told_ok == ok && e.told == what;
-  if (same && more <= e.told_more) {  // a person was told already
-    // Fewer for long: when they become more, that is new.
+  if (same && more <= e.told_more) {  // already logged
+    // If there have been fewer problems for long, then the next time there are more is news.
     if (more < e.told_more && e.lines.take(now)) e.told_more = more;
     return;
   }

@@ -19,44 +19,44 @@
 namespace binnacle::agent {
 
 struct sampler_options {
-  /// Of one core: the most that reading a source more often than its own period may cost.
+  /// The largest share of one core that reading a source more often than its own period may cost.
   double share = 0.005;
   on_frozen frozen = on_frozen::flag;
 };
 
-/// Reads each source when its time has come, and keeps its health on the board. A source that fails, or
-/// throws, stops no other: its series are absent, and it is looked for again with back-off until it is back.
-/// What policies watch is read more often, within a budget.
-/// No timer in here: sample_loop() carries the time. Threads: the agent's loop.
+/// Reads each source when it is due, and keeps the health of each source on the board. If a source fails or
+/// throws, no other stops: its series become absent, and the sampler looks for it again with back-off until
+/// it is back. What policies watch is read more often, within a budget. It has no timer of its own:
+/// sample_loop() calls it. Threads: the agent's loop.
 class sampler {
  public:
   sampler(board& out, logger log, clocks time = {}, sampler_options options = {});
 
   void add(std::unique_ptr<source> s);
 
-  /// Starts the ticks of all sources at `now`, and looks for what there is to read.
+  /// Starts the ticks of all sources at `now`, and discovers what there is to read.
   void start(instant now);
-  /// Reads what is due. True if anything was.
+  /// Reads the sources that are due. True if there were any.
   bool run(instant now);
-  /// Something new is there for the source of that name: the next run() reads it, whatever its ticks say.
+  /// The source of this name has new data. The next run() reads it, even if its tick is not due.
   void arrived(std::string_view source);
-  /// When run() must be called next; instant::max() without sources.
+  /// When run() must be called next; instant::max() if there are no sources.
   instant next_deadline() const noexcept;
 
-  /// What the aggregator behind `link` wants read more often. It replaces what that link wanted before; the
-  /// shortest period over all links counts, within what each source and the budget allow. Families of no
-  /// source here are passed over.
+  /// What the aggregator behind `link` wants read more often. It replaces what that link wanted before. The
+  /// shortest period over all links counts, as far as each source and the budget allow. Families that no
+  /// source here has are ignored.
   void set_interest(std::size_t link, const wire::interest& wanted, instant now);
-  /// The link is gone; what it wanted is read on for interest_book::grace.
+  /// The link is lost. What it wanted is still read for interest_book::grace.
   void lose_interest(std::size_t link, instant now);
 
   struct health {
     std::string source;
     bool up = false;
-    duration last_read{};  ///< how long it took
+    duration last_read{};  ///< how long the last read took
     duration period{};     ///< in force now
     std::uint64_t missed = 0;
-    std::size_t stuck = 0;  ///< of its sensors
+    std::size_t stuck = 0;  ///< how many of its sensors are stuck
     std::vector<event_count> events;
   };
   std::vector<health> report() const;
@@ -66,21 +66,21 @@ class sampler {
     std::unique_ptr<source> from;
     schedule ticks;
     read_budget budget;
-    duration asked;               // by interest, before the budget
-    wire::interest wanted;        // of its families
+    duration asked;               // the period that interests ask for, before the budget
+    wire::interest wanted;        // the wishes for its families
     std::string refused_by_look;  // series that discover() could not announce
-    std::string slowed;           // what the budget took of that, in one sentence
+    std::string slowed;           // how the budget lengthened that period, in one sentence
     bool found = false;           // discover() has succeeded
     bool up = false;
     bool arrived = false;
     instant look_at{};                                                   // when discover() is due again
-    doubling pauses{std::chrono::seconds(1), std::chrono::seconds(60)};  // until the look after that
+    doubling pauses{std::chrono::seconds(1), std::chrono::seconds(60)};  // pauses before further looks
     duration last_read{};
     std::uint64_t missed = 0;
     std::optional<bool> told_ok;  // what the log said last
     std::string told;
-    std::size_t told_more = 0;                         // how many problems there were beside that one
-    line_throttle lines{1, std::chrono::seconds(60)};  // of what changes in a source that works in part
+    std::size_t told_more = 0;                         // how many further problems that message counted
+    line_throttle lines{1, std::chrono::seconds(60)};  // for changes in a source that works in part
   };
 
   void look(entry& e, instant now);

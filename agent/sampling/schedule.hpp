@@ -6,8 +6,8 @@
 
 namespace binnacle::agent {
 
-/// Ticks at origin + k × period, for ever: a late tick does not shift the ones after it, and ticks that went
-/// by unseen are counted and left out. Schedules of one origin tick together, so that one wake-up serves them
+/// Ticks at origin + k × period, for ever. A late tick does not move the ticks after it. Ticks that were
+/// missed are counted and left out. Schedules with the same origin tick together, so one wake-up serves them
 /// all. Pure.
 class schedule {
  public:
@@ -18,8 +18,8 @@ class schedule {
   duration period() const noexcept { return period_; }
   bool due(instant now) const noexcept { return now >= next_; }
 
-  /// Takes the tick that is due; next() is later than `now` then. Gives how many whole ticks went by before
-  /// it.
+  /// Takes the tick that is due, so that next() is later than `now`. Returns how many whole ticks were missed
+  /// before it.
   std::uint64_t take(instant now) noexcept {
     if (!due(now)) return 0;
     const auto missed = (now - next_) / period_;
@@ -27,7 +27,7 @@ class schedule {
     return static_cast<std::uint64_t>(missed);
   }
 
-  /// Ticks on the multiples of another period from now on.
+  /// From now on ticks on the multiples of another period.
   void set_period(duration period, instant now) noexcept {
     if (period == period_) return;
     period_ = period;

@@ -13,8 +13,8 @@ namespace {
 constexpr duration between_looks = std::chrono::seconds(5);
 constexpr std::array<std::string_view, 4> units{"watts", "celsius", "rpm", "amperes"};
 
-/// A quantity that something physical moves; limits are settings, composites are seen by their parts, and
-/// what a BMC says of a day hardly moves.
+/// Whether the family is a measured physical quantity. Limits are settings, composites are judged by their
+/// parts, and a BMC's statistics over a day hardly move.
 bool is_sensor(const metrics::family& f) {
   return f.type == metrics::kind::gauge && std::ranges::find(units, f.unit) != units.end() &&
          f.source != "host" && f.name.find("_limit_") == f.name.npos && f.name.find("_tdp_") == f.name.npos &&
@@ -22,8 +22,8 @@ bool is_sensor(const metrics::family& f) {
          f.name.find("_maximum_") == f.name.npos;
 }
 
-/// What a sensor is compared with: sensors of its family and zone. Zones have little to do with one another;
-/// that of an idle GPU is calm while that of the memory moves.
+/// The group of sensors with which a sensor is compared: those of its family and zone. Different zones have
+/// little in common: an idle GPU is calm while the memory's sensor moves.
 std::string kind_of(const wire::series_info& s) {
   std::string kind = s.family;
   for (const auto& [name, value] : s.labels) {

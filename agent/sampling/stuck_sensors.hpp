@@ -10,18 +10,18 @@
 
 namespace binnacle::agent {
 
-/// Looks over the board for stuck sensors (stuck_watch): our own families in watts, degrees, rpm and
-/// amperes that measure something. Threads: the agent's loop.
+/// Looks for stuck sensors on the board (stuck_watch), among our own families of measured watts, degrees, rpm
+/// and amperes. Threads: the agent's loop.
 class stuck_sensors {
  public:
   explicit stuck_sensors(on_frozen what) : what_(what) {}
 
-  /// To be called after reads; looks every few seconds. True if other sensors may be stuck now.
+  /// Call it after reads; it looks every few seconds. True if the set of stuck sensors may have changed.
   bool look(board& out, instant now);
 
   /// How many of a source's sensors are stuck.
   std::size_t count(std::string_view source) const;
-  /// Which and since when, one sentence; empty when there are none.
+  /// Which sensors are stuck and since when, in one sentence. Empty if there are none.
   std::string sentence(std::string_view source, const board& from) const;
 
  private:
@@ -30,7 +30,7 @@ class stuck_sensors {
   on_frozen what_;
   stuck_watch watch_;
   instant next_{};
-  std::uint32_t found_in_ = 0;  // the board's version
+  std::uint32_t found_in_ = 0;  // the board's version when the sensors were looked up
   std::vector<board::series_ref> sensors_;
   board::series_ref load_ = board::no_series;
   std::map<std::string, std::vector<board::series_ref>, std::less<>> by_source_;  // the stuck ones

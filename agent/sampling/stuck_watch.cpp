@@ -16,7 +16,7 @@ void stuck_watch::look(const std::vector<reading>& all, std::optional<double> wi
   for (const auto& r : all) {
     const bool first_look = now == *began_;
     auto at = tracks_.find(r.id);
-    // An id may be given out again, for another sensor.
+    // The board may give the id of a removed series to another sensor.
     if (at != tracks_.end() && at->second.kind != r.kind) {
       tracks_.erase(at);
       stuck_.erase(r.id);
@@ -55,7 +55,7 @@ void stuck_watch::name_stuck(const std::set<std::string>& witnessed) {
   const bool witness_moved = most_ - least_ >= settings_.witness_span;
   for (const auto& [id, t] : tracks_) {
     if (!constant(t) || stuck_.contains(id)) continue;
-    const auto others = kinds[t.kind].all - 1;  // without itself, which did not move
+    const auto others = kinds[t.kind].all - 1;  // without itself
     const bool alone = others == 0 ? witnessed.contains(t.kind) && witness_moved
                                    : static_cast<double>(kinds[t.kind].moved) >=
                                          settings_.peer_share * static_cast<double>(others);

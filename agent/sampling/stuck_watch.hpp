@@ -12,19 +12,19 @@
 
 namespace binnacle::agent {
 
-/// Which sensors are stuck: their reading stayed exactly the same over a whole window in which similar
-/// sensors moved a lot. On an idle machine all sensors of a coarse resolution stay the same for hours. So a
+/// Finds stuck sensors: those whose reading stayed exactly the same over a whole window while similar sensors
+/// moved a lot. On an idle machine all sensors of a coarse resolution may stay the same for hours, so a
 /// sensor counts as stuck only if nearly all similar ones moved. A small reading never counts: 0 is what a
-/// thing reads that is off, and 0.1 W at a resolution of 0.1 W may just be calm. Pure.
+/// sensor says of a part that is off, and 0.1 W at a resolution of 0.1 W may just be calm. Pure.
 class stuck_watch {
  public:
   struct settings {
     duration window = std::chrono::minutes(10);
-    std::size_t reads = 20;       ///< successful ones in the window, of the sensor and of a peer that counts
-    std::size_t peer_values = 8;  ///< different values that a peer must have shown to have moved
-    std::int64_t least = 20;      ///< steps of its resolution, that a reading must be away from 0
-    double peer_share = 0.75;     ///< of the peers with a value must have moved
-    double witness_span = 0.2;    ///< by which a witness must have moved to stand for the peers
+    std::size_t reads = 20;       ///< successful reads in the window, of the sensor and of each peer
+    std::size_t peer_values = 8;  ///< how many different values show that a peer moved
+    std::int64_t least = 20;      ///< how many steps of its resolution a reading must be away from 0
+    double peer_share = 0.75;     ///< the share of the peers with a value that must have moved
+    double witness_span = 0.2;    ///< how far the witness must have moved to stand in for peers
   };
   stuck_watch() : stuck_watch(settings{}) {}
   explicit stuck_watch(settings s) : settings_(s) {}
@@ -36,8 +36,8 @@ class stuck_watch {
     std::optional<std::int64_t> value;
     instant read_at{};
   };
-  /// Looks at all sensors there are. The load (`witness`, 0..1) stands in for peers where a sensor of
-  /// `witnessed` has none. Nothing is found before a window is full.
+  /// Looks at all present sensors. If a sensor of the kind `witnessed` has no peers, the CPU load (`witness`,
+  /// 0..1) stands in for them. Nothing is found before the first window is full.
   void look(const std::vector<reading>& all, std::optional<double> witness,
             const std::set<std::string>& witnessed, instant now);
 
@@ -45,17 +45,17 @@ class stuck_watch {
     std::int64_t value = 0;
     instant since{};
   };
-  /// By id: those that are stuck, until they read another value or are no longer there.
+  /// The stuck sensors, by id. One leaves the list when it reads another value or is gone.
   const std::map<std::uint32_t, found>& stuck() const noexcept { return stuck_; }
 
  private:
-  /// A sensor in the present window.
+  /// What is known of a sensor in the present window.
   struct track {
     std::string kind;
     std::set<std::int64_t> values;  // at most peer_values
     std::size_t reads = 0;
     instant last_read{};
-    bool whole = true;  // had a value at each look
+    bool whole = true;  // it had a value at each look
     std::uint64_t seen = 0;
   };
   bool constant(const track& t) const {
@@ -72,7 +72,7 @@ class stuck_watch {
   std::optional<instant> began_;
   std::map<std::uint32_t, track> tracks_;
   std::map<std::uint32_t, found> stuck_;
-  double least_ = 2, most_ = -1;  // CPU load (0..1) since the round began; none yet: most_ < least_
+  double least_ = 2, most_ = -1;  // range of the CPU load (0..1) in this window; most_ < least_: no load yet
   std::uint64_t looks_ = 0;
 };
 

@@ -11,7 +11,7 @@
 namespace binnacle::agent {
 namespace {
 
-constexpr std::size_t most_help = 160;  // it travels with every catalogue
+constexpr std::size_t most_help = 160;  // a help text travels with every catalogue
 
 std::size_t text_of(const foreign_series& s) {
   std::size_t bytes = s.name.size() + s.help.size();
@@ -19,7 +19,8 @@ std::size_t text_of(const foreign_series& s) {
   return bytes;
 }
 
-// What a series costs in a catalogue, roughly: Cap'n Proto rounds every text up to words and points to it.
+// About how many bytes a series costs in a catalogue. Cap'n Proto rounds every text up to words and needs a
+// pointer to it.
 std::size_t cost_of(const foreign_series& s) { return 64 + 48 * s.labels.size() + text_of(s); }
 
 }  // namespace
@@ -112,7 +113,8 @@ std::string foreign_origin::apply(board::group_ref group, const std::vector<fore
   const auto refuse_double = [&](const foreign_series& s) {
     refuse("duplicate", fmt::format("{} appears twice with the same labels: the first counts", s.name));
   };
-  // What is known first: only then is it certain which of it is gone and may make room for what is new.
+  // Handle the known series first. Only then is it certain which of them are gone and may make room for new
+  // ones.
   std::vector<std::pair<std::string, const foreign_series*>> added;
   for (const auto& s : found) {
     auto key = s.key();
@@ -143,7 +145,7 @@ std::string foreign_origin::apply(board::group_ref group, const std::vector<fore
     }
     const auto ref =
         out.add_series(group, s->name, s->labels, natural_exponent(s->value).value_or(0), s->type, s->help);
-    if (ref == board::no_series) {  // the board counts it
+    if (ref == board::no_series) {  // the board counts the refusal
       refused_ = refused_ || !out.has_room(text_of(*s));
       if (problem.empty()) problem = out.last_refusal();
       continue;

@@ -17,7 +17,7 @@
 
 namespace binnacle::agent {
 
-/// A series that somebody else named: a user in a file, an exporter.
+/// A series with a name that is not ours: from a user's file or an exporter.
 struct foreign_series {
   std::string name;
   metrics::label_set labels;  ///< in the order given
@@ -26,21 +26,22 @@ struct foreign_series {
   std::string help;
   absence reason = absence::none;  ///< why it has no value
 
-  /// A copy with its help shortened, since that travels with every catalogue.
+  /// Copies a sample. Its help text is shortened, since that travels with every catalogue.
   static foreign_series from(const exposition::sample& s);
-  /// Name and labels, sorted: the same for the same series.
+  /// Name and sorted labels as one text. Equal series have equal keys.
   std::string key() const;
 };
 
 class foreign_origin;
 
-/// The names of all foreign series on this node. Sources that bring such series share one, so that a series
-/// counts once, whoever brings it, and all of them together fit into a catalogue. Threads: the agent's loop.
+/// The names of all foreign series on this node. All sources of foreign series share one object. So a series
+/// counts once, whichever source brings it, and all series together fit into a catalogue. Threads: the
+/// agent's loop.
 class foreign_names {
  public:
   struct bounds {
     std::size_t series = 5'000;
-    std::size_t bytes = 3u << 20;  ///< their names, labels and help in a catalogue
+    std::size_t bytes = 3u << 20;  ///< of names, labels and help in a catalogue
   };
   foreign_names() : foreign_names(bounds{}) {}
   explicit foreign_names(bounds most) : most_(most) {}
@@ -49,29 +50,29 @@ class foreign_names {
     std::string_view reason;  ///< a label value of binnacle_agent_refused_series_total
     std::string sentence;
   };
-  /// Why one series more is refused; nothing if it may be taken.
+  /// Why one more series is refused. Nothing if it may be taken.
   std::optional<refusal> why_refused(const std::string& key, const foreign_series& s) const;
-  /// `key` and `holder` must stay where they are until release().
+  /// Registers the series for `holder`. `key` and `holder` must stay where they are until release().
   void take(std::string_view key, const foreign_series& s, foreign_origin& holder);
   void release(std::string_view key);
-  /// Another source wants this name: if its holder no longer has the series, the holder gives the name up.
+  /// Another source wants this name. If the holder's series is gone, the holder gives the name up.
   void ask_for(const std::string& key, board& out);
-  /// If these bounds or the board's leave no room for `s`, but would without the series that are gone: those
-  /// are given up, the one gone longest first, until there is room.
+  /// If `s` has no room within these bounds or the board's, forgets series that are gone, the one gone
+  /// longest first, until it has. Forgets none if that would not be enough.
   void make_room(const foreign_series& s, board& out);
-  /// A series is gone: its name is kept, so that policies see an absence, until somebody needs the room.
+  /// The series is gone. Its name is kept, so that policies see an absence, until the room is needed.
   void gone(std::string_view key);
-  /// It is there again.
+  /// The series is there again.
   void back(std::string_view key);
-  /// Raised when a name became free: what was refused may be taken now.
+  /// Raised when a name became free. A series that was refused may be taken now.
   std::uint64_t freed() const noexcept { return freed_; }
 
  private:
   struct taken {
     std::size_t cost;  // in a catalogue
-    std::size_t text;  // what the board counts of it
+    std::size_t text;  // the bytes that the board counts for it
     foreign_origin* holder;
-    std::uint64_t gone = 0;  // its place in gone_; 0: it is there
+    std::uint64_t gone = 0;  // its place in gone_; 0: it is not gone
   };
   bool fits(std::size_t series, std::size_t bytes, std::size_t cost) const noexcept {
     return series < most_.series && bytes + cost <= most_.bytes;
@@ -87,9 +88,10 @@ class foreign_names {
   std::uint64_t freed_ = 0;
 };
 
-/// The series of one file or exporter on the board. What a new reading no longer has is `missing` for ten
-/// minutes, so that policies see an absence rather than a node that never had it, then forgotten; earlier if
-/// another origin has it now (a file was renamed, a metric moved), or if living series need the room.
+/// The series of one file or exporter on the board. A series that a new reading lacks is `missing` for ten
+/// minutes, so that policies see an absence and not a node that never had it. Then it is forgotten. It is
+/// forgotten earlier if another origin has it now (a file was renamed, a metric moved), or if series that are
+/// there need the room.
 class foreign_origin {
  public:
   explicit foreign_origin(std::shared_ptr<foreign_names> names) : names_(std::move(names)) {}
@@ -97,17 +99,17 @@ class foreign_origin {
   foreign_origin(const foreign_origin&) = delete;
   foreign_origin& operator=(const foreign_origin&) = delete;
 
-  /// Takes a whole new reading to `group`; of two equal series the first counts. Gives the first sentence
-  /// about a series that was refused, or nothing; each refused one is counted by the board.
+  /// Puts a complete new reading into `group`. If two series are equal, the first one counts. Returns the
+  /// first sentence about a refused series, or an empty text; the board counts each refusal.
   std::string apply(board::group_ref group, const std::vector<foreign_series>& found, instant now,
                     board& out);
-  /// Whether names became free since apply() refused some, so that it may take these now.
+  /// Whether names became free since apply() refused some series, so that it may take them now.
   bool may_take_more() const noexcept { return refused_ && names_->freed() != freed_before_; }
-  /// Forgets the series at once if it is gone, so that another origin may have its name.
+  /// Forgets the series at once if it is gone. Another origin may then have its name.
   void yield(std::string_view key, board& out);
-  /// No reading: all are absent.
+  /// There is no reading: all series become absent.
   void lose(absence reason, board& out);
-  /// Forgets those that have been missing for long. Cheap enough for once a minute.
+  /// Forgets series that have been missing for long. Cheap enough for once a minute.
   void sweep(instant now, board& out);
   /// Forgets all series, because their group was removed.
   void clear();
@@ -116,8 +118,8 @@ class foreign_origin {
  private:
   struct series {
     board::series_ref ref = board::no_series;
-    std::uint64_t round = 0;         // of the last reading that had it
-    std::optional<instant> gone_at;  // missing since
+    std::uint64_t round = 0;         // the last reading that had it
+    std::optional<instant> gone_at;  // since when it is missing
   };
   static void show(series& h, const foreign_series& s, board& out);
   void mark_gone(instant now, board& out);
@@ -125,11 +127,11 @@ class foreign_origin {
   std::shared_ptr<foreign_names> names_;
   std::unordered_map<std::string, series, keyed_hash> held_;
   std::uint64_t round_ = 0;
-  bool refused_ = false;            // something of the last reading
-  std::uint64_t freed_before_ = 0;  // names_->freed() after it
+  bool refused_ = false;            // whether a series of the last reading was refused
+  std::uint64_t freed_before_ = 0;  // names_->freed() after the last reading
 };
 
-/// How long what was there stays announced as missing.
+/// How long a series that is gone stays announced as missing.
 inline constexpr duration foreign_remembered = std::chrono::minutes(10);
 
 }  // namespace binnacle::agent

@@ -38,7 +38,7 @@ wire::catalog feed::announce() {
   for (std::size_t place = 0; place < groups_.size(); ++place) {
     const int doublings = pace_.doublings(groups_[place].watched);
     if (doublings == 0) continue;
-    // A receiver that gets it less often must also wait longer until it is stale.
+    // If a receiver gets the group less often, the group must also become stale later.
     wire::group_info& info = out.groups[place];
     const duration longer = std::chrono::milliseconds(std::uint64_t{info.period_ms} << doublings);
     groups_[place].wait = longer;
@@ -68,8 +68,8 @@ bool feed::choose(bool full, instant now) {
   for (const group_state& g : groups_) {
     if (g.watched && g.its_turn) taken += g.pending;
   }
-  // The group that was left out comes first now, whatever its size: watched groups must not keep it waiting
-  // for ever.
+  // Begin with the group that the last batch had no room for, whatever its size. Otherwise watched groups
+  // could keep it waiting for ever.
   bool room = true, first = std::exchange(left_out_, false);
   for (std::size_t i = 0, from = next_; i < groups_.size(); ++i) {
     const std::size_t place = (from + i) % groups_.size();
@@ -104,7 +104,7 @@ bool feed::fill(wire::batch& out, bool full, instant now) {
     const board::group_entry& g = board_.groups()[state.of];
     if (!state.its_turn || g.read_at == instant{} || (!full && g.changed <= state.sent)) continue;
     out.reads.push_back({static_cast<std::uint16_t>(place), to_ns(g.read_at)});
-    // Half a period early is the same reading: ticks are not exact.
+    // A send counts as due half a period before its time, because ticks are not exact.
     state.due = now + state.wait - std::chrono::milliseconds(g.info.period_ms) / 2;
     count(state);
   }

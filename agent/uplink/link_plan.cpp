@@ -35,17 +35,18 @@ bool link_plan::may_dial(std::size_t slot) const noexcept {
   return misses_one(slot) || unmet(address_of(slot), slot) > 0;
 }
 
-// By the number that replicas give, or this slot's own.
+// Whether a replica is missing that this slot should look for: by the number that replicas give, or because
+// this slot's own replica has no link.
 bool link_plan::misses_one(std::size_t slot) const noexcept {
   if (connected() < wanted()) return true;
-  if (slot >= addresses_) return false;  // an extra slot has nobody to look for
+  if (slot >= addresses_) return false;  // an extra slot belongs to no particular replica
   const auto& own = slots_[slot];
   if (own.leads_to.empty()) return true;
   return std::none_of(slots_.begin(), slots_.end(),
                       [&](const slot_state& s) { return s.up && s.leads_to == own.leads_to; });
 }
 
-// By another slot, or because what it led to has a link.
+// Whether another slot uses the address, or the replica behind it has a link.
 bool link_plan::is_taken(std::size_t slot, const std::string& address) const {
   const auto known = known_.find(address);
   if (known != known_.end() && known->second.balances) return false;
@@ -57,9 +58,9 @@ bool link_plan::is_taken(std::size_t slot, const std::string& address) const {
   return false;
 }
 
-// Nobody is there and nobody is known to be. One replica has one address of a family, so what counts is the
-// family that links are up in: the other one may lead nowhere. A load balancer's addresses say nothing of how
-// many replicas there are.
+// Whether the address leads to a replica that no link has met yet. A replica has one address in each family
+// (IPv4, IPv6), so only addresses of a family in which links are up count: the other family may lead nowhere.
+// A load balancer's addresses say nothing about the number of replicas.
 bool link_plan::is_unmet(std::size_t slot, const std::string& address) const {
   const auto known = known_.find(address);
   if (known != known_.end() && known->second.balances) return false;
@@ -69,13 +70,14 @@ bool link_plan::is_unmet(std::size_t slot, const std::string& address) const {
   return same_family && !is_taken(slot, address);
 }
 
-// Nobody was there, and no dial began because of it.
+// Whether nobody has tried the address, and no dial has begun because of it.
 bool link_plan::is_new(const std::string& address) const {
   const auto known = known_.find(address);
   return known == known_.end() || (known->second.tried == 0 && !known->second.offered);
 }
 
-// Addresses of a name that nobody has met, less the dials that will take one, but for that of slot `but`.
+// How many addresses of a name lead to replicas that no link has met, less the dials that will take one of
+// them. The dial of slot `but` is not subtracted.
 std::size_t link_plan::unmet(std::size_t name, std::size_t but) const noexcept {
   const auto& addresses = names_[name];
   const auto found = static_cast<std::size_t>(
@@ -109,7 +111,7 @@ bool link_plan::resolved(std::size_t name, std::vector<std::string> addresses) {
   return true;
 }
 
-// So that whoever is missing has a slot that looks for it.
+// Adds slots, so that there is a free one for each missing replica.
 void link_plan::grow() {
   const auto most = std::max(addresses_, most_slots);
   auto needed = std::min(std::max(addresses_, wanted()), most);
@@ -127,7 +129,7 @@ void link_plan::grow() {
 
 std::vector<std::size_t> link_plan::choose(std::size_t slot, const std::vector<std::string>& addresses) {
   const bool takes_over = !only_meets(slot);
-  // Pods come and go with their addresses.
+  // Pods come and go with their addresses, so forget addresses that are gone.
   std::erase_if(known_, [&](const auto& k) {
     return known_.size() > addresses.size() + most_slots &&
            std::ranges::find(addresses, k.first) == addresses.end();
@@ -143,7 +145,7 @@ std::vector<std::size_t> link_plan::choose(std::size_t slot, const std::vector<s
   }
   const auto longest_ago = [&](std::size_t i) { return known_[addresses[i]].tried; };
   std::ranges::stable_sort(out, {}, longest_ago);
-  // Less and less often: a dial of a replica that has a link takes that link over.
+  // Look more and more seldom: dialling a replica that has a link takes that link over.
   const bool look_again = fruitless_ > 1 && std::has_single_bit(fruitless_);
   if (!taken.empty() && (out.empty() || look_again))
     out.push_back(*std::ranges::min_element(taken, {}, longest_ago));

@@ -9,30 +9,30 @@
 
 namespace binnacle::agent {
 
-/// How much less often series must be sent so that the links together take no more than a number of bytes per
-/// second. First those that no policy watches wait for two, four … 64 of their periods; only when that is not
-/// enough the watched ones do, too. Less is held back again only with a third of the budget to spare, so that
-/// periods do not swing. Pure.
+/// How much less often series must be sent so that all links together stay below a number of bytes per
+/// second. First the series that no policy watches wait for two, four … 64 of their periods. Only if that is
+/// not enough do watched series wait, too. Waits become shorter only when a third of the budget would still
+/// be to spare, so that periods do not swing. Pure.
 class send_budget {
  public:
   static constexpr int most_doublings = 6;
   static constexpr duration first_window = std::chrono::seconds(20);
   static constexpr duration longest_window = std::chrono::minutes(10);
 
-  /// 0: no bound.
+  /// 0 means no bound.
   explicit send_budget(double bytes_per_second = 0) noexcept : limit_(bytes_per_second) {}
 
   double limit() const noexcept { return limit_; }
 
-  /// What went out, in bytes, for series that policies watch and for the others. Catalogues and full batches
-  /// do not count: they come with a new link or another catalogue, not again and again.
+  /// Counts the bytes that were sent for watched series and for the others. Catalogues and full batches are
+  /// not counted: they come with a new link or another catalogue, not all the time.
   void sent(std::size_t watched, std::size_t others) noexcept {
     watched_ += static_cast<double>(watched);
     others_ += static_cast<double>(others);
   }
 
-  /// Looks at the rates of a window when it is over; windows are as long as the longest wait takes to show.
-  /// True if doublings() are others now. A silent window (no link) changes nothing.
+  /// Looks at the rates when a window is over. A window is long enough to show the effect of the longest
+  /// wait. True if a wait has changed. A window in which nothing was sent (no link) changes nothing.
   bool review(instant now) noexcept {
     if (limit_ <= 0) return false;
     if (!since_) since_ = now;
@@ -51,7 +51,7 @@ class send_budget {
     return std::exchange(step_, wanted) != wanted;
   }
 
-  /// Periods doubled so many times.
+  /// How often the periods are doubled: of watched series, and of the others.
   int watched_wait() const noexcept { return std::max(step_ - most_doublings, 0); }
   int others_wait() const noexcept { return std::min(step_, most_doublings); }
 
@@ -67,13 +67,13 @@ class send_budget {
   }
 
   double limit_;
-  std::optional<instant> since_;  // the window's begin
+  std::optional<instant> since_;  // begin of the window
   double watched_ = 0, others_ = 0;
-  int step_ = 0;  // doublings of the others first, then of the watched
+  int step_ = 0;  // doublings: first those of the others, then those of watched series
 };
 
-/// Bytes that `payload` takes on the wire: with TLS records (22 bytes for each 16 KiB) and headers of TCP and
-/// IPv4 (52 bytes for each segment of 1,400). An estimate: retransmissions and other MTUs are not in it.
+/// The bytes that `payload` takes on the wire, with TLS records (22 bytes for each 16 KiB) and headers of TCP
+/// and IPv4 (52 bytes for each segment of 1,400). This is an estimate without retransmissions and other MTUs.
 constexpr std::size_t on_the_wire(std::size_t payload) noexcept {
   const auto pieces = [](std::size_t n, std::size_t each) { return (n + each - 1) / each; };
   const std::size_t tls = payload + pieces(payload, 16'384) * 22;

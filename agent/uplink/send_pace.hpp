@@ -11,23 +11,23 @@
 
 namespace binnacle::agent {
 
-/// Which series wait for how many of their periods before they are sent, over all links of the agent: the
-/// budget, and what policies watch. Pure.
+/// Says for how many of its periods a series waits before it is sent, for all links of the agent. It depends
+/// on the budget and on what policies watch. Pure.
 class send_pace {
  public:
   explicit send_pace(double bytes_per_second = 0) : budget_(bytes_per_second) {}
 
-  /// What the aggregator behind `link` watches; replaces what it did before.
+  /// What the aggregator behind `link` watches. Replaces what it watched before.
   void set_interest(std::size_t link, const wire::interest& wanted) {
     wishes_.set(link, wanted);
     wishes_changed();
   }
-  /// Its wishes stay for interest_book::grace, as those of the sources do.
+  /// The link is lost. Its wishes stay for interest_book::grace, as they do for the sources.
   void lost(std::size_t link, instant now) { wishes_.lost(link, now); }
   bool watched(std::string_view family) const { return watched_.contains(family); }
 
   void sent(std::size_t watched, std::size_t others) noexcept { budget_.sent(watched, others); }
-  /// True if version() was raised.
+  /// Applies the budget and expires wishes. True if version() was raised.
   bool review(instant now) {
     const auto before = version_;
     if (wishes_.expire(now)) wishes_changed();
@@ -39,7 +39,8 @@ class send_pace {
     return of_watched ? budget_.watched_wait() : budget_.others_wait();
   }
   const send_budget& budget() const noexcept { return budget_; }
-  /// Raised when a series may wait for another number of periods than before: announce the catalogue again.
+  /// Raised when series may have another number of periods to wait. The catalogue must then be announced
+  /// again.
   std::uint32_t version() const noexcept { return version_; }
 
  private:

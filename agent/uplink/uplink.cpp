@@ -22,8 +22,8 @@ result<endpoint> parse_endpoint(std::string_view text) {
 
 namespace {
 
-// A new replica is dialled soon after its address is known. Where nothing changes, thousands of agents
-// together must cost a name server little.
+// How often names are looked up. A new replica should be dialled soon after its address is known. But while
+// nothing changes, thousands of agents together must cost a name server little.
 constexpr duration look_up_often = std::chrono::milliseconds(1250);
 constexpr duration look_up_rarely = std::chrono::seconds(10);
 constexpr duration changes_last = std::chrono::minutes(1);
@@ -44,7 +44,7 @@ uplink::uplink(boost::asio::io_context& loop, uplink_options options, const boar
 uplink::~uplink() {
   impl_->core->look_ups.cancel();
   impl_->core->tasks.cancel();
-  impl_->core->links.clear();  // they own the core
+  impl_->core->links.clear();  // the links own the core, too
 }
 
 void uplink_core::plan_changed() {
@@ -64,7 +64,7 @@ async::task<void> uplink_core::follow_names(std::shared_ptr<uplink_core> core) {
       const endpoint& to = core->options.aggregators[name];
       const auto found =
           co_await async::resolve(to.host, to.port, async::within(core->options.connect_deadline));
-      if (found.has_error()) continue;  // the link that dials it says so
+      if (found.has_error()) continue;  // the link that dials the name reports the error
       std::vector<std::string> addresses;
       for (const auto& one : *found) addresses.push_back(async::to_string(one));
       if (core->plan.resolved(name, std::move(addresses))) is_news = true;
@@ -105,9 +105,9 @@ uplink_report uplink::report() const {
   for (std::size_t slot = 0; slot < impl_->core->links.size(); ++slot) {
     const auto& link = impl_->core->links[slot];
     out.conflated += link->conflated();
-    // One that rests is not missed: its replica has another link, or is gone for good.
+    // A slot that rests is not shown as missing: its replica has another link, or is gone for good.
     if (!link->connected() && !impl_->core->plan.may_dial(slot)) continue;
-    // Several links may have met one replica, one after another.
+    // Several links may have met the same replica, one after another. They share one line of the report.
     auto at = std::ranges::find(out.links, link->leads_to(), &link_report::aggregator);
     if (at == out.links.end()) {
       const auto sent = impl_->core->sent.find(link->leads_to());

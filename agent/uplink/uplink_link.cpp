@@ -1,23 +1,23 @@
 // One slot of the uplink: dials an aggregator, keeps a session, and begins again.
 //
 // link_plan says how many slots there are and which of them may dial. Each has one coroutine that runs as
-// long as the agent. Within a session two more run, a reader and a writer, because an aggregator that does
-// not read must not keep us from hearing why.
+// long as the agent. Within a session two more run, a reader and a writer: if an aggregator does not read, we
+// must still be able to read why.
 //
 // Nothing queues. The writer asks what has changed on the board since its last batch (feed), writes one
-// batch, and asks again when that is out. On a slow line a value that changes ten times meanwhile is sent
-// once, the newest, and counted as conflated. After a reconnect everything is sent anew, so nothing has to
-// be remembered of a session that broke.
+// batch, and asks again when that is out. On a slow line, if a value changes ten times meanwhile, only the
+// newest value is sent, and the others are counted as conflated. After a reconnect everything is sent anew,
+// so nothing has to be remembered of a session that broke.
 //
 // How long to stay away depends on why a session ended:
-// - the aggregator asked for a time: at least that long;
-// - two of our links met at one replica (one address that leads to several): the other one has it, and
-//   this one looks for another replica with pauses of its own, since each look costs the aggregator a swap
-//   of sessions;
-// - no replica is known to be missing, and an address that nobody has met gave no link, as that of a pod
-// whose
-//   aggregator does not listen yet: random pauses of ten seconds at most, and no warning;
-// - anything else: random pauses that grow, and are short again once a session has lasted.
+// - The aggregator asked for a time: at least that long.
+// - Two of our links met at one replica, because one address leads to several. The other link keeps it. This
+//   one looks for another replica, with pauses of its own, since each look costs the aggregator a swap of
+//   sessions.
+// - No replica is known to be missing, and an address that nobody has met gave no link. It may be the address
+//   of a pod whose aggregator does not listen yet. The link makes random pauses of at most ten seconds, and
+//   logs no warning.
+// - Anything else: random pauses that grow, and are short again once a session has lasted.
 //
 // Under TLS 1.3 a server refuses our certificate after our side of the handshake is done. The alert
 // arrives while the first write already fails, so the reader goes on for a second to get the reason.
@@ -38,15 +38,16 @@ namespace {
 
 constexpr std::string_view link_protocol = "binnacle/1";
 
-// Looking for a replica behind an address that leads to known ones costs a swap of sessions each time it
-// fails.
+// Pauses while a slot looks for a further replica behind an address that leads to known ones. Each look that
+// fails costs the aggregator a swap of sessions.
 constexpr backoff::settings search_pauses{std::chrono::milliseconds(500), std::chrono::seconds(2),
                                           std::chrono::seconds(60)};
 
-// The address of a pod that is about to come, or of one that has gone.
+// Pauses for the address of a pod that is not ready yet, or has gone.
 constexpr backoff::settings meeting_pauses{.cap = std::chrono::seconds(10)};
 
-// How long a connection that takes no more bytes is still read: the peer may have said why it ended.
+// How long we go on reading from a connection that takes no more bytes: the peer may have said why it ended
+// the session.
 constexpr std::chrono::seconds read_on_for(1);
 
 }  // namespace
@@ -62,8 +63,8 @@ struct uplink_link::session {
   feed content;
   wire::batch batch;
   wire::bytes out;
-  std::optional<error> refusal;  // of our certificate, which TLS 1.3 tells after the handshake
-  bool over = false;             // nothing more is to be read; the writer sends what is left and closes
+  std::optional<error> refusal;  // of our certificate; under TLS 1.3 it comes after the handshake
+  bool over = false;             // nothing more is read; the writer sends what is left and closes
   bool said_goodbye = false;
 };
 
@@ -91,9 +92,9 @@ void uplink_link::let_go() {
 
 task<void> uplink_link::run(std::shared_ptr<uplink_link> self) {
   auto& core = *self->core_;
-  self->lost();  // when an exception ended the coroutine before this one
+  self->lost();  // in case an exception ended this coroutine's last run
   while (!core.stopping) {
-    // wake() comes with every change of the board too: the plan is asked again and again.
+    // wake() is called at every change of the board, so ask the plan again each time.
     while (!core.stopping && !core.plan.may_dial(self->slot_)) {
       self->search_.reset();
       self->meeting_.reset();
@@ -112,8 +113,8 @@ task<void> uplink_link::run(std::shared_ptr<uplink_link> self) {
     if (core.stopping) break;
     const instant now = boot_clock::now();
     if (self->pauses_.ended(now)) self->said_.clear();
-    // Two links of ours that met at one replica: the aggregator may say so before the newer one's welcome is
-    // read.
+    // Two of our links met at one replica. The aggregator may tell the older link so before the newer link
+    // has read its welcome.
     const bool by_us = self->let_go_ || (self->superseded_ && core.plan.may_be_replaced_by_us(self->slot_));
     const bool met_nobody = only_meets && !self->welcomed_;
     if (!by_us && !found_nobody && ended.has_error() && self->said_.is_news(ended.error().message)) {
@@ -126,7 +127,7 @@ task<void> uplink_link::run(std::shared_ptr<uplink_link> self) {
         : met_nobody ? self->meeting_.next(core.random, self->retry_after_)
                      : self->pauses_.next(core.random, self->retry_after_, now, core.plan.connected() > 0);
     const async::deadline until = within(pause);
-    // Only stopping and the address of another replica end the wait early.
+    // The wait ends early only when the agent stops or another replica's address appears.
     while (!core.stopping && !core.plan.has_new_address(self->slot_) && co_await self->due_.wait(until)) {
     }
   }
@@ -189,19 +190,20 @@ void uplink_link::lost() {
   core_->plan_changed();
 }
 
-// Our certificate may be out of date by our own clock, too, which says more than the peer does.
+// Adds what our own clock says about our certificate's dates. If it is out of date, that says more than the
+// peer's error.
 error uplink_link::with_our_dates(const error& why) const {
   const auto wrong = tls::out_of_date(core_->options.tls->current().get());
   return {why.code, wrong.empty() ? why.message : fmt::format("{} ({})", why.message, wrong)};
 }
 
-// Until the session ends or the connection does.
+// Reads until the session or the connection ends.
 task<void> uplink_link::read(std::shared_ptr<session> s) {
   for (;;) {
     const instant now = boot_clock::now();
     drain_events(*s, now);
     if (s->machine.ended() || s->said_goodbye) co_return;
-    due_.notify();  // what the machine answered, or what may be sent now
+    due_.notify();  // the writer may have an answer of the machine to send
     const instant next = s->machine.next_deadline();
     const async::deadline until =
         next == instant::max() ? async::never : within(std::max(next - now, duration::zero()));
@@ -232,7 +234,7 @@ void uplink_link::drain_events(session& s, instant now) {
         if (core_->options.on_interest) core_->options.on_interest(slot_, s.machine.last_interest());
         break;
       case event::credential_due: {
-        // Without a credential the certificate speaks for the node; only the machine's answer is due.
+        // Without a credential the certificate identifies the node, and only the machine's answer is due.
         const auto& credential = core_->options.credential;
         auto token = credential ? credential() : result<std::string>(std::string());
         if (token.has_error()) {
@@ -304,7 +306,7 @@ result<void> uplink_link::put_what_is_due(session& s, instant now) {
   return {};
 }
 
-// One write at a time: what changes while it lasts waits on the board, and the newest value goes.
+// Writes one batch at a time. What changes meanwhile waits on the board, and the newest value is sent next.
 task<void> uplink_link::write(std::shared_ptr<session> s) {
   bool broken = false;
   for (;;) {
@@ -327,11 +329,11 @@ task<void> uplink_link::write(std::shared_ptr<session> s) {
     co_await due_.wait(until);
   }
   s->stream.end_writing();
-  // A peer that refuses our certificate says so and closes: what it said is still to be read.
+  // A peer that refuses our certificate says so and closes the connection. Its message must still be read.
   const async::deadline until = within(read_on_for);
   while (broken && !s->over && co_await due_.wait(until)) {
   }
-  if (!s->over) s->stream.close();  // wakes the reader
+  if (!s->over) s->stream.close();  // this wakes the reader
 }
 
 }  // namespace binnacle::agent

@@ -23,7 +23,7 @@ namespace binnacle::agent {
 
 class uplink_link;
 
-/// What the links of one agent share. The links and their coroutines own it.
+/// What all links of one agent share. The links and their coroutines own it.
 struct uplink_core : std::enable_shared_from_this<uplink_core> {
   uplink_core(async::loop& on, uplink_options o, const board& b, logger l)
       : loop(on),
@@ -37,12 +37,12 @@ struct uplink_core : std::enable_shared_from_this<uplink_core> {
         names_due(on),
         random(std::random_device{}()) {}
 
-  /// The plan changed: starts the links that are new in it, and lets the others look whether they may dial.
+  /// The plan has changed. Starts its new links, and lets the other links check whether they may dial.
   void plan_changed();
-  /// Tells the plan what the aggregators' names resolve to, as long as the agent runs: replicas come and go
-  /// while no link changes.
+  /// Tells the plan what the aggregators' names resolve to, as long as the agent runs, because replicas may
+  /// come and go without any link changing.
   static async::task<void> follow_names(std::shared_ptr<uplink_core> core);
-  /// Whether there is reason to wait before the board is announced.
+  /// Whether to wait before the board is announced, since sources may still add to it.
   bool board_grows(instant now) const {
     return !stopping && now < announce_by && options.complete && !options.complete();
   }
@@ -55,7 +55,7 @@ struct uplink_core : std::enable_shared_from_this<uplink_core> {
   link_plan plan;
   send_pace pace;
   async::task_group tasks, look_ups;
-  async::event names_due;  ///< links changed, or the uplink is stopping
+  async::event names_due;  ///< set when links change or the uplink stops
   std::mt19937_64 random;
   std::vector<std::shared_ptr<uplink_link>> links;  ///< by slot of the plan
   struct counts {
@@ -64,11 +64,11 @@ struct uplink_core : std::enable_shared_from_this<uplink_core> {
   std::map<std::string, counts> sent;  ///< by replica, as long as a link leads to it
   std::uint64_t reconnects = 0, conflated = 0, left_out = 0;
   rare_warning left_out_warning;
-  instant announce_by{}, changed_at{};  ///< the latter: links, or what names resolve to
+  instant announce_by{}, changed_at{};  ///< changed_at: when links, or what names resolve to, last changed
   bool stopping = false;
 };
 
-/// One connection after another to one address, as the plan allows, until stopped.
+/// Makes one connection after another to one configured address, when the plan allows it, until stopped.
 class uplink_link : public std::enable_shared_from_this<uplink_link> {
  public:
   uplink_link(std::shared_ptr<uplink_core> shared, std::size_t slot);
@@ -77,18 +77,19 @@ class uplink_link : public std::enable_shared_from_this<uplink_link> {
 
   /// The board changed, or the uplink is stopping.
   void wake() { due_.notify(); }
-  /// Another link has reached this one's replica, where the newest session wins.
+  /// Another link has reached the same replica, where the newest session wins. Ends this link's session.
   void let_go();
-  /// The replica's id, before it is known the address.
+  /// The replica's id, or the address before the id is known.
   const std::string& leads_to() const noexcept { return replica_.empty() ? address_ : replica_; }
   bool connected() const noexcept { return connected_; }
   std::uint64_t conflated() const;  ///< in the present session
 
  private:
   struct session;
-  /// One session, from the dial to its end. Afterwards the link stays away for `retry_after_` at least.
+  /// Runs one session, from the dial to its end. Afterwards the link must stay away for at least
+  /// `retry_after_`.
   async::task<result<void>> live();
-  /// The welcomed session, if there was one, is over.
+  /// The session is over. Does nothing if none was welcomed.
   void lost();
   async::task<void> read(std::shared_ptr<session> s);
   async::task<void> write(std::shared_ptr<session> s);
@@ -107,12 +108,12 @@ class uplink_link : public std::enable_shared_from_this<uplink_link> {
   link_pauses pauses_;
   backoff search_, meeting_;
   duration retry_after_{};
-  std::string replica_;  // of the present session or the last one
+  std::string replica_;  // the replica of the present or the last session
   bool connected_ = false;
-  bool welcomed_ = false;    // a session since the last dial was
-  bool let_go_ = false;      // the session ended by let_go()
-  bool superseded_ = false;  // the aggregator ended it for a newer one of this node
-  said_once said_;           // in the log: the last trouble, not every attempt
+  bool welcomed_ = false;    // the last dial led to a welcome
+  bool let_go_ = false;      // let_go() ended the session
+  bool superseded_ = false;  // the aggregator ended it for a newer session of this node
+  said_once said_;           // the last trouble that was logged, so that not every attempt logs it
 };
 
 }  // namespace binnacle::agent

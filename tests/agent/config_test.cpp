@@ -82,7 +82,7 @@ TEST_CASE("what does not fit together is refused with a remedy") {
   CHECK(refusal({"--aggregator", "a:9110", "--cert", "c", "--key", "k"}).find("--ca is missing") == 0);
   CHECK(refusal({"--aggregator", "a:x", "--cert", "c", "--key", "k", "--ca", "a"}).find("\"a:x\"") !=
         std::string::npos);
-  // What a node's status names is no mistake.
+  // Names that a node's status shows are accepted, too.
   CHECK(refusal({"--sources", "rapl,agent,host,pmu-pods"}) == "accepted");
   CHECK(refusal({"--sources", "rapl,ipmi"}).find("there is no source \"ipmi\"") != std::string::npos);
   CHECK(refusal({"--node-name", "no name"}).find("is not a valid node name") != std::string::npos);

@@ -11,8 +11,8 @@
 
 namespace binnacle::support {
 
-/// Gives a source's own settings to `kind`, as flags ("--path", "a:1"), and completes it with `s`.
-/// Errors: those of the flags, or of complete().
+/// Gives a source's own settings to `kind` as flags ("--path", "a:1"), and then completes it with `s`.
+/// Errors: those of the flags, or those of complete().
 inline result<void> give(agent::source_kind& kind, std::vector<const char*> flags, const agent::settings& s) {
   config_spec spec("agent_test", "", "");
   kind.bind(spec);
@@ -23,7 +23,7 @@ inline result<void> give(agent::source_kind& kind, std::vector<const char*> flag
   return kind.complete(s);
 }
 
-/// One source's description with these flags, which must be right.
+/// The description of one source with these flags, which must be valid.
 template <class Kind>
 std::unique_ptr<Kind> parsed_kind(std::vector<const char*> flags, const agent::settings& s = {}) {
   auto kind = std::make_unique<Kind>();

@@ -22,7 +22,7 @@ struct perf_machine {
     pass(pause);
     return from.read(out).has_value();
   }
-  /// Lets it find everything and have two readings behind it.
+  /// Lets the source find everything and read twice.
   void warm_up(source& from) {
     REQUIRE(from.discover(out));
     REQUIRE(read(from));

@@ -31,7 +31,7 @@ settings quiet() {
 
 privileges needed(const settings& s) { return needed_privileges(s, all_source_kinds()); }
 
-// The textfile source alone, with this folder.
+// What the textfile source alone needs for this folder.
 privileges needed_for_textfiles(const settings& s, const std::string& folder) {
   source_kinds kinds;
   kinds.push_back(parsed_kind<textfile_kind>({"--textfile-directory", folder.c_str()}, s));
@@ -115,7 +115,7 @@ TEST_CASE("what a user's link among the metrics leads to is no reason to keep a 
   s.sources = {"textfile"};
   const bool has_it = (effective_capabilities() & read_search) != 0;
   if (::geteuid() == 0) {
-    CHECK(needed_for_textfiles(s, folder.path()).needed == (has_it ? read_search : 0));  // root's own link
+    CHECK(needed_for_textfiles(s, folder.path()).needed == (has_it ? read_search : 0));  // root's link
     REQUIRE(::lchown((folder / "a.prom").c_str(), 65'534, 65'534) == 0);
   }
   CHECK(needed_for_textfiles(s, folder.path()).needed == 0);

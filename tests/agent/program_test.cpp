@@ -1,4 +1,4 @@
-// The program itself: what a user gets from the command line, and how it ends.
+// The program as a whole: what a user gets from the command line, and how the program ends.
 #include "tests/support/program.hpp"
 
 #include "tests/support/machine/powercap_sim.hpp"
@@ -123,7 +123,7 @@ TEST_CASE("a renewed certificate of the scrape endpoint is taken over") {
   o.port = port_in(p.said);
   o.pem.authority = second.certificate();
   CHECK_THROWS(https_client(o).get("/livez"));
-  second.issue_server();  // the same files
+  second.issue_server();  // writes new certificates to the same files
   REQUIRE(p.until("certificate of the scrape endpoint: taken over", 60s));
   CHECK(https_client(o).get("/livez").status == 200);
 }
@@ -183,7 +183,7 @@ TEST_CASE("without the right to read energy the probe says what is missing") {
     std::filesystem::permissions(root.path(), static_cast<std::filesystem::perms>(0755));
   }
   SUBCASE("of the folder above them") {}
-  // Another user may have no way to the build folder, below /root for one.
+  // Another user may not be able to reach the build folder, for example below /root.
   temp_folder open_to_all;
   const std::filesystem::perms all_may_look{0755};
   std::filesystem::permissions(open_to_all.path(), all_may_look);

@@ -18,7 +18,7 @@ inline std::ostream& operator<<(std::ostream& out, absence a) { return out << to
 
 namespace binnacle::agent::test {
 
-/// A clock that moves when told to.
+/// A clock that moves only when told to.
 struct fake_clock {
   instant now = instant(std::chrono::hours(1));
   duration asleep{};
@@ -28,10 +28,10 @@ struct fake_clock {
   }
 };
 
-/// Whether the part stands in a text: in a message, mostly.
+/// Whether `text` contains `part`; mostly used for messages.
 inline bool holds(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
 
-/// The board's live entry of that series; null if it is not there.
+/// The board's entry of that series. Null if it has been removed or never was there.
 inline const board::entry* entry_of(const board& b, const std::string& family,
                                     const metrics::label_set& labels = {}) {
   for (const auto& e : b.series()) {
@@ -40,16 +40,16 @@ inline const board::entry* entry_of(const board& b, const std::string& family,
   return nullptr;
 }
 
-/// Its value as text ("12.3"), its reason in words when it is absent ("missing"), "no such series" otherwise:
-/// so that a failed comparison says everything.
+/// The value as text ("12.3"), the reason in words if it is absent ("missing"), or "no such series". A failed
+/// comparison then says everything.
 inline std::string shown(const board& b, const std::string& family, const metrics::label_set& labels = {}) {
   const auto* e = entry_of(b, family, labels);
   if (e == nullptr) return "no such series";
   return e->reason == absence::none ? to_string(e->value) : std::string(to_string(e->reason));
 }
 
-/// Every series of the board is one of the catalogue, with its labels in order; a series of less than a
-/// machine may leave out the last ones where `all` is false.
+/// Checks that every series of the board is in the catalogue and has its labels in order. If `all` is false,
+/// a series about a part of the machine may leave out the last labels.
 inline void check_catalogue(const board& b, bool all = true) {
   for (const auto& e : b.series()) {
     CAPTURE(e.info.family);

@@ -22,7 +22,7 @@ bool valid_key(std::string_view key) noexcept {
   });
 }
 
-// Reads the fields of one message; the first thing wrong is kept, what is read after it does not matter.
+// Reads the fields of one message. Keeps the first error; what is read after an error is not used.
 class fields {
  public:
   fields(std::string_view type, const json::object& from) : type_(type), from_(from) {}
@@ -101,7 +101,7 @@ class fields {
   }
   bool ok() const noexcept { return wrong_.empty(); }
 
-  /// `message`, or what was wrong.
+  /// Returns `message`, or the error if one of its fields was wrong.
   template <class Any, class Message>
   result<Any> end(Message message) {
     if (!ok()) return broken(std::move(wrong_));
@@ -238,7 +238,7 @@ wanted_sensors read_select(fields& f) {
   return m;
 }
 
-// What both directions share: the object and its type.
+// The part that is the same in both directions: parses the object and its type.
 template <class Any, class Read>
 result<Any> decode(std::string_view line, Read read) {
   if (line.size() > max_line) return broken(fmt::format("a line of more than {} bytes", max_line));

@@ -10,9 +10,8 @@
 namespace binnacle::ipmi {
 namespace {
 
-// json_writer takes no doubles, since faces print decimals of a known resolution. A sensor's reading becomes
-// such a decimal on the agent's board; between the two programs it travels in the shortest form that reads
-// back the same.
+// The shortest text that reads back as the same double. json_writer takes no doubles, because everything else
+// prints decimals of a known resolution. A reading becomes such a decimal only on the agent's board.
 std::string shortest(double d) { return fmt::format("{}", d); }
 
 class line {

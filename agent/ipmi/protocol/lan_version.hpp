@@ -7,7 +7,7 @@
 
 namespace binnacle::ipmi {
 
-/// Which IPMI is spoken over the network: a setting of the agent and of the helper.
+/// Which IPMI version is used over the network. It is a setting of the agent and of the helper.
 enum class lan_version : unsigned char { ipmi_2_0, ipmi_1_5 };
 
 inline std::string_view to_string(lan_version v) noexcept {

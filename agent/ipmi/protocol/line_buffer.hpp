@@ -8,7 +8,7 @@
 
 namespace binnacle::ipmi {
 
-/// Bytes as they come, to lines as decode_from_…() takes them. Holds one line and what came with it.
+/// Cuts incoming bytes into lines for decode_from_…(). Holds one line and the bytes that came with it.
 class line_buffer {
  public:
   void append(std::string_view bytes) {
@@ -17,9 +17,9 @@ class line_buffer {
     text_ += bytes;
   }
 
-  /// The next whole line without its line feed (empty ones are left out), valid until the next call of
-  /// either; nothing: more bytes are needed. Errors: protocol, a line longer than max_line; end the session
-  /// then.
+  /// The next whole line, without its line feed; empty lines are left out. The view is valid until the next
+  /// call of either function. Nothing if more bytes are needed. Errors: protocol (a line longer than
+  /// max_line); the session must then be ended.
   result<std::optional<std::string_view>> next() {
     for (;;) {
       const auto end = text_.find('\n', begin_);
@@ -36,7 +36,7 @@ class line_buffer {
 
  private:
   std::string text_;
-  std::size_t begin_ = 0;  // of what has not been given out
+  std::size_t begin_ = 0;  // where the bytes begin that were not returned yet
 };
 
 }  // namespace binnacle::ipmi

@@ -12,9 +12,9 @@
 #include <variant>
 #include <vector>
 
-/// What the agent and its helper `binnacle-ipmi` say to each other, over the helper's stdin and stdout or a
-/// Unix socket: one JSON object a line, UTF-8, at most 64 KiB. Pure: no sockets, files or clocks. Apache-2.0
-/// like the rest of the tree: nothing of FreeIPMI is in here.
+/// The messages between the agent and its helper `binnacle-ipmi`. They go over the helper's stdin and stdout
+/// or a Unix socket: one JSON object a line, UTF-8, at most 64 KiB. Pure: no sockets, files or clocks.
+/// Apache-2.0 like the rest of the tree: this folder contains nothing of FreeIPMI.
 ///
 ///   helper: hello                                 once, first; status{not ok} instead, and the end, when
 ///                                                 another agent has this helper
@@ -40,7 +40,7 @@ inline constexpr std::size_t max_patterns = 50;                 ///< of one list
 inline constexpr std::size_t max_words = 32;                    ///< of one state, max_pattern bytes each
 
 enum class sensor_kind : std::uint8_t { temperature, fan, voltage, current, power, state, other };
-/// What a sensor is to a scheduler.
+/// What a sensor's value means to a scheduler.
 enum class sensor_role : std::uint8_t {
   none,
   inlet,         ///< temperature of the air that comes in
@@ -49,7 +49,7 @@ enum class sensor_role : std::uint8_t {
   psu_input,     ///< what one power supply draws from the wall; a system's sum is over these
   psu_output,    ///< what one power supply gives; never added to the others
 };
-/// Which commands the value comes from.
+/// Which commands give the value.
 enum class sensor_origin : std::uint8_t { sdr, dcmi, chassis };
 
 std::string_view to_string(sensor_kind k) noexcept;
@@ -59,17 +59,18 @@ sensor_kind sensor_kind_of(std::string_view word) noexcept;      ///< other, if 
 sensor_role sensor_role_of(std::string_view word) noexcept;      ///< none, if unknown
 sensor_origin sensor_origin_of(std::string_view word) noexcept;  ///< sdr, if unknown
 
-// What the helper says.
+// Messages of the helper.
 
 struct hello {
   int protocol = protocol_version;
-  std::string version;  ///< the helper's
-  /// The longest that a helper in health may leave a ping without an answer, since its calls to the BMC
-  /// block. After that it hangs: kill it.
+  std::string version;  ///< of the helper
+  /// How long a healthy helper may take to answer a ping, since its calls to the BMC block. A helper that
+  /// takes longer hangs, and must be killed.
   std::uint32_t quiet_ms = 0;
 };
 
-/// Which BMC this is. Begins an inventory: the sensors that follow, up to inventory_end, replace all earlier.
+/// Which BMC this is. This message begins an inventory: the sensors that follow, up to inventory_end, replace
+/// all earlier ones.
 struct bmc {
   std::string address;  ///< "/dev/ipmi0", or the host as configured
   std::string guid;     ///< lower-case hexadecimal with dashes; empty: the BMC has none
@@ -109,38 +110,39 @@ struct inventory_end {
   std::uint32_t count = 0;  ///< of sensors since `bmc`
 };
 
-/// Which sensors are read, and how often: those that are not named are not read. The whole set each time.
+/// Which sensors are read, and how often. Sensors that are not named are not read. Each plan replaces the one
+/// before.
 struct plan {
   std::map<std::string, std::uint32_t> period_ms;  ///< by key
 };
 
-/// What a meter of the BMC's own saw over a span of time, in the sensor's unit.
+/// What the BMC's own meter measured over a span of time, in the sensor's unit.
 struct statistics {
   double minimum = 0, average = 0, maximum = 0;
   std::uint32_t window_ms = 0;  ///< never 0
   friend bool operator==(const statistics&, const statistics&) = default;
 };
 
-/// One try to read one sensor.
+/// One attempt to read one sensor.
 struct reading {
   std::string key;
   absence reason = absence::none;      ///< why there is neither value nor state
   std::optional<double> value;         ///< in the sensor's unit
   std::optional<std::uint32_t> state;  ///< bit n: the sensor's state n is asserted (state sensors)
   std::vector<std::string> words;      ///< what the asserted bits mean
-  std::optional<statistics> over;      ///< beside the value, where the BMC keeps them
-  std::int64_t read_at_ns = 0;  ///< CLOCK_BOOTTIME of this machine, when the answer (or its absence) came
-  std::uint32_t took_us = 0;    ///< from the request to then
+  std::optional<statistics> over;      ///< beside the value, if the BMC keeps statistics
+  std::int64_t read_at_ns = 0;  ///< CLOCK_BOOTTIME of this machine when the answer, or its absence, came
+  std::uint32_t took_us = 0;    ///< from the request to read_at
 };
 
-/// How the link to the BMC is: sent when it changes.
+/// The state of the link to the BMC. Sent when it changes.
 struct status {
   bool ok = false;
   std::string message;     ///< one sentence with the remedy; empty when ok
   bool permanent = false;  ///< trying again cannot help, so nothing is tried until the configuration changes
 };
 
-/// Since the start of the helper. About every ten seconds.
+/// Counts since the start of the helper. Sent about every ten seconds.
 struct stats {
   std::uint64_t requests = 0;      ///< sensor readings and repository checks
   std::uint64_t failures = 0;      ///< sensor readings that gave neither value nor state
@@ -154,31 +156,32 @@ struct pong {
   std::uint64_t number = 0;
 };
 
-// What the agent says.
+// Messages of the agent.
 
-/// A sensor that names of odd boards hide: what matches `pattern` has this role.
+/// Gives a role to sensors whose odd names do not show it: every sensor that `pattern` fits has this role.
 struct role_rule {
   std::string pattern;
   sensor_role role = sensor_role::none;
 };
-/// "P?=Diode=cpu": the last = parts pattern and role. Errors: invalid_input, with the remedy.
+/// Reads "PATTERN=ROLE", for example "P?=Diode=cpu": the last = ends the pattern. Errors: invalid_input, with
+/// the remedy.
 result<role_rule> parse_role_rule(std::string_view text);
-/// Whether the pattern is of this sensor's name or key, as matches_glob() has it.
+/// Whether the pattern fits the sensor's name or its key, by the rules of matches_glob().
 bool fits(std::string_view pattern, const sensor& s) noexcept;
 
-/// What to read. Patterns are as fits() has them. encode() cuts off what is beyond max_patterns or
-/// max_pattern: refuse it where it is configured.
+/// What to read. Patterns are matched by fits(). encode() cuts off everything beyond max_patterns and
+/// max_pattern, so refuse such lists when the configuration is read.
 struct wanted_sensors {
   bool defaults = true;  ///< the default list: temperatures, fans, power; no voltages, currents, states
   std::vector<std::string> include;
-  std::vector<std::string> exclude;  ///< wins over both, but not over interest
-  std::vector<role_rule> roles;      ///< first match wins, before the built-in rules
+  std::vector<std::string> exclude;  ///< wins over `defaults` and `include`, but not over `interest`
+  std::vector<role_rule> roles;      ///< the first match wins; they go before the built-in rules
   std::uint32_t period_ms = 1'000;   ///< the shortest period without interest; longer where the BMC is slow
-  double budget_ratio = 0.05;        ///< never more of the BMC's time than this
+  double budget_ratio = 0.05;        ///< the most of the BMC's time that reading may take
 };
 
-/// Sensors that somebody waits for, with the period wanted: read also when not selected, and as often as the
-/// budget allows. Replaces the earlier set.
+/// Sensors that a policy waits for, with the wanted period. They are read even if wanted_sensors does not
+/// select them, as often as the budget allows. Replaces the earlier set.
 struct interest {
   std::map<std::string, std::uint32_t> period_ms;  ///< by key
 };
@@ -187,7 +190,7 @@ struct ping {
   std::uint64_t number = 0;
 };
 
-/// A message of a later version.
+/// A message that only a later version knows.
 struct unknown {
   std::string type;
 };
@@ -196,12 +199,13 @@ using from_helper =
     std::variant<hello, bmc, sensor, inventory_end, plan, reading, status, stats, pong, unknown>;
 using from_agent = std::variant<wanted_sensors, interest, ping, unknown>;
 
-/// The message as one line, with its line feed; texts are cut to their bounds and made valid UTF-8. A value
-/// that is no finite number becomes absent (out_of_range).
+/// The message as one line, with its line feed. Texts are cut to their bounds and made valid UTF-8. A value
+/// that is not a finite number becomes absent (out_of_range).
 std::string encode(const from_helper& message);
 std::string encode(const from_agent& message);
 
-/// One line, without its line feed. Errors: protocol, one sentence: what is wrong with which message.
+/// Decodes one line without its line feed. Errors: protocol, one sentence that says what is wrong with which
+/// message.
 result<from_helper> decode_from_helper(std::string_view line);
 result<from_agent> decode_from_agent(std::string_view line);
 

@@ -18,10 +18,11 @@ namespace binnacle::agent {
 class helper_link;
 
 struct bmc_options {
-  /// How often the BMC's own series are set, and readings that no policy waits for come to the board.
+  /// How often the BMC's own series are set. Readings that no policy waits for also come to the board at
+  /// these ticks.
   duration period = std::chrono::seconds(1);
-  std::string helper;                  ///< the program binnacle-ipmi
-  std::string socket;                  ///< of a sidecar with the helper; empty: the agent starts it
+  std::string helper;  ///< the program binnacle-ipmi
+  std::string socket;  ///< of a sidecar with the helper; empty: the agent starts it as its child
   std::vector<std::string> arguments;  ///< of the child
   std::string device;                  ///< "/dev/ipmi0"; empty: a BMC over the network
   std::string sys_root = "/sys";
@@ -30,8 +31,8 @@ struct bmc_options {
 };
 
 /// The baseboard management controller, by IPMI and DCMI. A BMC may answer late or never, so another process
-/// speaks with it (binnacle-ipmi, our child or a sidecar); this source supervises that process and takes what
-/// it says to the board, each sensor with the time it was read at.
+/// speaks with it: binnacle-ipmi, which is our child or a sidecar. This source supervises that process and
+/// puts its readings on the board, each sensor with its own read time.
 class bmc_source final : public source {
  public:
   bmc_source(bmc_options options, logger log, clocks time = {});
@@ -40,7 +41,7 @@ class bmc_source final : public source {
   std::string_view name() const noexcept override { return "bmc"; }
   duration period() const noexcept override { return options_.period; }
   bool waits() const noexcept override { return true; }
-  /// Starts a helper of its own and listens for at most 20 s.
+  /// Starts a helper of its own and listens to it for at most 20 s.
   std::vector<finding> probe() override;
   void start(async::task_group& beside, std::function<void()> arrived) override;
   result<void> discover(board& out) override;
@@ -59,25 +60,26 @@ class bmc_source final : public source {
   std::shared_ptr<helper_link> link_;
   sensor_series series_;
   std::uint32_t shown_version_ = 0;
-  board::group_ref about_ = board::no_group;  // what is said about the BMC itself
-  std::string info_;                          // the labels of bmc_info that are announced
+  board::group_ref about_ = board::no_group;  // series about the BMC itself
+  std::string info_;                          // the announced labels of bmc_info
   board::series_ref info_series_ = board::no_series;
   double slowest_read_s_ = 0;
   wire::interest wanted_;
   std::optional<file_stamp> credentials_;
 };
 
-/// What is in the way of starting a helper, if anything is.
+/// What prevents a helper from being started.
 struct bmc_obstacle {
   errc code = errc::not_found;
   std::string why;
   std::string remedy;
 };
-/// A sidecar's socket is dialled in any case; a child needs its program and, in-band, a device.
+/// The obstacle, if there is one. A sidecar's socket is always dialled. A child needs its program and,
+/// in-band, a device.
 std::optional<bmc_obstacle> obstacle_to(const bmc_options& o);
 
-/// What --probe says of the BMC: starts a helper of its own and listens to it until it has said what there
-/// is, for at most `patience`.
+/// What --probe says of the BMC. Starts a helper of its own and listens to it until it has said everything,
+/// for at most `patience`.
 std::vector<finding> probe_bmc(const bmc_options& o, duration patience);
 
 }  // namespace binnacle::agent

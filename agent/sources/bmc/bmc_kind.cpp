@@ -86,7 +86,8 @@ std::unique_ptr<source> bmc_kind::make(const settings& s, const source_parts& wi
 
 result<bmc_options> bmc_kind::options(const settings& s) const {
   bmc_options o;
-  // What nobody waits for goes to the board at these ticks: no later than the sensor's next turn.
+  // Readings that no policy waits for go to the board at these ticks. They are at most bmc-period apart, so
+  // such a reading is there before the sensor's next turn.
   o.period = std::min(s.period, period_);
   o.sys_root = s.sys_root;
   o.socket = socket_;

@@ -9,8 +9,8 @@
 
 namespace binnacle::agent {
 
-/// The BMC and its helper, binnacle-ipmi. The file of credentials is none of the files that the agent needs:
-/// the helper reads it, without any capability.
+/// The BMC and its helper, binnacle-ipmi. The file of credentials is not among the files that the agent must
+/// be able to open: the helper reads it, and has no capability.
 class bmc_kind final : public source_kind {
  public:
   std::string_view name() const noexcept override { return "bmc"; }

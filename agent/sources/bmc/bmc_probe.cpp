@@ -21,13 +21,13 @@ namespace binnacle::agent {
 namespace {
 
 constexpr const char* subject = "sensors of the BMC (IPMI)";
-// From the inventory on: one reading of each of a board's sensors takes seconds.
+// How long to wait for first readings after the inventory. Reading each sensor of a board once takes seconds.
 constexpr auto first_readings = std::chrono::seconds(5);
 
 struct heard {
   bmc_snapshot view;
   std::optional<ipmi::status> status;
-  std::map<std::string, absence> read;  // by key, how its last reading ended
+  std::map<std::string, absence> read;  // by key: how the last reading of the sensor ended
   bool whole = false;                   // each planned sensor has been read
   bool greeted = false;
   bool taken = false;  // the helper serves another agent

@@ -70,8 +70,8 @@ void bmc_snapshot::lost() {
   coming_.reset();
   coming_sensors_.clear();
   readings_.clear();
-  // The plan stays with the inventory: the series it names stay announced, without values, until the next
-  // helper says what it reads.
+  // The plan is kept with the inventory. The series that it names stay announced, without values, until the
+  // next helper sends its plan.
 }
 
 std::vector<ipmi::reading> bmc_snapshot::take_readings() {

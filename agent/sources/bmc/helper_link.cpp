@@ -4,14 +4,14 @@
 //                      ─→ start, ping, end ────────┤  listen(): what the helper says
 //                                                  └─ speak(): what we say
 //
-// IPMI calls block, in a driver that may never return. So they are made in a process of its own, and this
-// class must never wait for it: sockets do not block, the child is reaped by looking, and a child that
-// does not die is looked at once a second for as long as it takes. There are never two: the second would
-// hang in the same driver.
+// IPMI calls block in a driver that may never return. So the helper, a process of its own, makes them, and
+// this class must never wait for the helper. Sockets do not block, and the child is reaped without waiting. A
+// child that does not die is checked once a second for as long as it takes. There are never two children,
+// because the second would hang in the same driver.
 //
 // - What the helper says comes from another process, and with a sidecar from another container. It is decoded
 //   with bounds, and the first thing wrong ends the connection.
-// - What we say is bounded, too. A helper that does not read is given up when a MiB waits.
+// - What we send is bounded, too. If a helper does not read, it is given up when a MiB waits for it.
 // - A connection is closed before its child is waited for. The helper then ends its session with the BMC
 //   by itself, which BMCs need, because they have few sessions; after a moment it is killed.
 
@@ -38,7 +38,8 @@ namespace asio = boost::asio;
 using local_socket = asio::basic_stream_socket<asio::local::stream_protocol, async::executor>;
 
 constexpr std::size_t most_unsent = std::size_t{1} << 20;
-// Most die at once; one that hangs in the kernel may take hours.
+// A killed child usually ends at once. One that hangs in the kernel may take hours; after this time it counts
+// as stubborn.
 constexpr auto stubborn = std::chrono::seconds(2);
 constexpr auto reap_every = std::chrono::milliseconds(20);
 constexpr auto reap_seldom = std::chrono::milliseconds(1000);
@@ -47,7 +48,7 @@ constexpr auto reap_seldom = std::chrono::milliseconds(1000);
 
 struct helper_link::connection {
   explicit connection(descriptor c) : channel(std::move(c)) {}
-  descriptor channel;  // until the coroutines have made a socket of it
+  descriptor channel;  // our end, until the coroutines turn it into a socket
   std::optional<local_socket> socket;
   std::shared_ptr<async::event> due;
   std::string unsent;
@@ -65,7 +66,7 @@ struct helper_link::connection {
 struct helper_link::coroutines {
   using self = std::shared_ptr<helper_link>;
 
-  /// Does what the supervisor says when it says it.
+  /// Carries out what the supervisor decides, at the times that it names.
   static async::task<void> supervise(self link) {
     const auto on = co_await asio::this_coro::executor;
     link->wake_ = std::make_shared<async::event>(on);
@@ -111,7 +112,8 @@ struct helper_link::coroutines {
     }
   }
 
-  /// No wait in here needs a deadline: a helper that does not read does not answer either, and is given up.
+  /// Waits without a deadline: a helper that does not read does not answer pings either, and is then given
+  /// up.
   static async::task<void> speak(std::shared_ptr<connection> c) {
     while (!c->closed) {
       if (c->unsent.empty()) {
@@ -119,12 +121,12 @@ struct helper_link::coroutines {
         if (!more) co_return;
         continue;
       }
-      // More may be said meanwhile, so what is being written is kept apart.
+      // More may be queued while this is written, so take the text out of `unsent` first.
       const auto saying = std::exchange(c->unsent, {});
       for (std::size_t said = 0; said < saying.size();) {
         const auto buffer = asio::buffer(saying) + said;
         const auto [failed, n] = co_await c->socket->async_write_some(buffer, async::use_task);
-        if (failed) co_return;  // the listener hears of it, too
+        if (failed) co_return;  // the listening coroutine notices it, too
         said += n;
       }
     }
@@ -135,7 +137,7 @@ helper_link::helper_link(link_options o, logger log)
     : options_(std::move(o)), log_(std::move(log)), minder_(options_.supervision, std::random_device{}()) {}
 
 helper_link::~helper_link() {
-  if (present_) present_->close();  // before the child's end is waited for
+  if (present_) present_->close();  // close it before waiting for the child's end
 }
 
 void helper_link::start(async::task_group& tasks, std::function<void()> arrived,
@@ -206,8 +208,8 @@ void helper_link::adopt(descriptor channel) {
   tasks_->spawn("listening to binnacle-ipmi", coroutines::listen(shared_from_this(), present_));
 }
 
-/// Ends what there is, or is told that it has ended. A child has a moment to end its session and to say how
-/// it ended; when it is gone reap() says so.
+/// Ends the connection or the child, or takes note that it has ended. A child gets a moment to end its
+/// session with the BMC and to say how it ended. reap() tells when it is gone.
 void helper_link::close() {
   if (present_) present_->close();
   present_.reset();
@@ -231,7 +233,7 @@ void helper_link::reap() {
   }
   child_.reset();
   minder_.gone(*how, now);
-  // The source's status, which the sampler logs when it changes, says why.
+  // A debug line is enough here. The source's status says why, and the sampler logs it when it changes.
   log_.debug("the helper ended with {}", *how);
   tell_by({});
 }

@@ -26,30 +26,32 @@ class task_group;
 namespace binnacle::agent {
 
 struct link_options {
-  std::string socket;      ///< of a sidecar; empty: `command` is our child
+  std::string socket;      ///< of a sidecar; empty: the helper is our child, started by `command`
   helper_command command;  ///< the child
   ipmi::wanted_sensors select;
   supervisor::settings supervision;
 };
 
-/// The agent's end of the conversation with the helper binnacle-ipmi: starts or dials it, hears and says
-/// lines, as the supervisor decides. Nothing in here waits for the BMC. Threads: the agent's loop.
+/// The agent's end of the conversation with the helper binnacle-ipmi. As the supervisor decides, it starts or
+/// dials the helper, reads its lines and sends ours. Nothing in here waits for the BMC. Threads: the agent's
+/// loop.
 class helper_link : public std::enable_shared_from_this<helper_link> {
  public:
-  /// How long a reading that a policy waits for is held back, so that others come with it: a round of a BMC's
+  /// How long a reading that a policy waits for is held back, so that others go with it. A round of a BMC's
   /// sensors takes milliseconds, and each call of `arrived` costs a batch on every link. A reading that no
-  /// policy waits for goes with the next one that is held back; until then the view keeps it.
+  /// policy waits for stays in the snapshot until the next call of `arrived` or the source's next tick.
   static constexpr duration gathering = std::chrono::milliseconds(20);
 
   helper_link(link_options o, logger log);
   ~helper_link();
 
-  /// Starts in `tasks`, which must outlive the loop's run. Calls `arrived` when there is something to take
-  /// that should not wait (see gathering), and `inventory` when the BMC has other sensors than before.
+  /// Starts the coroutines in `tasks`, which must outlive the loop's run. `arrived` is called when there are
+  /// readings that should not wait (see gathering). `inventory` is called when the BMC has other sensors than
+  /// before.
   void start(async::task_group& tasks, std::function<void()> arrived, std::function<void()> inventory);
-  /// Calls neither any more.
+  /// Does not call `arrived` and `inventory` any more.
   void forget();
-  /// There may be a BMC: the helper is started now, or was before.
+  /// Says that there may be a BMC: starts the helper, unless it was started before.
   void allow();
   void credentials_changed();
   void set_interest(std::map<std::string, std::uint32_t> period_ms);
@@ -81,8 +83,8 @@ class helper_link : public std::enable_shared_from_this<helper_link> {
   std::shared_ptr<async::event> wake_;
   std::optional<helper_process> child_;
   std::shared_ptr<connection> present_;
-  instant kill_at_{};                 // of a child without a connection
-  instant tell_at_ = instant::max();  // arrived_ is to be called then
+  instant kill_at_{};                 // when a child without a connection is killed
+  instant tell_at_ = instant::max();  // when arrived_ is to be called
 };
 
 }  // namespace binnacle::agent

@@ -22,14 +22,15 @@
 namespace binnacle::agent {
 namespace {
 
-// Nothing of our environment: it may hold secrets, and the libraries of the helper listen to some of it.
+// The child gets nothing of our environment. It may hold secrets, and some of its variables change how the
+// helper's libraries behave.
 constexpr std::array bare_environment{"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C"};
 
-// In the child, between fork and exec: nothing but what is async-signal-safe.
+// Runs in the child between fork and exec, so it calls only async-signal-safe functions.
 [[noreturn]] void become(int channel, pid_t parent, char* const* argv, char* const* environment) noexcept {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(126);  // it died before that was said
+  if (::getppid() != parent) ::_exit(126);  // the parent died before prctl took effect
   ::dup2(channel, 0);
   ::dup2(channel, 1);
   close_from(3);
@@ -70,7 +71,7 @@ result<helper_process> helper_process::start(const helper_command& what) {
   const pid_t pid = ::fork();
   if (pid == 0) become(theirs.get(), parent, argv.data(), environment.data());
   if (pid < 0) return error{errc::io, "no process for the helper binnacle-ipmi: " + describe(errno)};
-  ::setpgid(pid, pid);  // the child does the same: whoever comes first
+  ::setpgid(pid, pid);  // parent and child both do this, because nobody knows which of them runs first
   return helper_process(pid, std::move(ours));
 }
 

@@ -60,14 +60,15 @@ void sensor_series::announce(const bmc_snapshot& from, board& out) {
     if (known != sensors_.end()) {
       auto& e = known->second;
       if (!anew) {
-        // A plan follows what each read took, by small steps: only a longer one could make values stale.
+        // A plan's periods follow how long reads took, in small steps. Ignore a small step to a shorter
+        // period: only a longer period could make values stale.
         if (period_ms > e.period_ms || period_ms < e.period_ms / 2) {
           e.period_ms = period_ms;
           out.set_period(e.group, period_of(period_ms), metrics::stale_after(period_of(period_ms)));
         }
         continue;
       }
-      // The inventory is new: thresholds, names or roles may differ.
+      // The inventory is new, so thresholds, names or roles may be different.
       auto fresh = make(*at->second, names.at(key), period_ms, counting.contains(key), out);
       if (!fresh.same_series(e)) {
         out.remove_group(e.group);
@@ -93,7 +94,8 @@ sensor_series::entry sensor_series::make(const ipmi::sensor& s, sensor_name name
   out.set_period(e.group, period_of(period_ms), metrics::stale_after(period_of(period_ms)));
   const std::string family(family_of(s));
   if (s.key == "chassis.power") {
-    // Get Chassis Status in one answer: what matters most has families of its own.
+    // One answer of Get Chassis Status gives several states. The most important ones have families of their
+    // own.
     for (const auto& [word, own] : {std::pair("on", "bmc_chassis_power_on"),
                                     {"cooling fault", "bmc_chassis_cooling_fault"},
                                     {"drive fault", "bmc_chassis_drive_fault"}}) {

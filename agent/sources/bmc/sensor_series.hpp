@@ -13,18 +13,18 @@
 
 namespace binnacle::agent {
 
-/// The series on the board of the sensors that the helper reads: a group for each sensor, since each is read
-/// at a time and a period of its own.
+/// The board's series of the sensors that the helper reads. Each sensor has a group of its own, since each is
+/// read at its own time and period.
 class sensor_series {
  public:
-  /// Makes the board have what `from` has planned: new sensors announced, those no longer there or no longer
-  /// read forgotten, changed periods taken over. Names, scopes and thresholds follow the inventory.
+  /// Makes the board match the plan in `from`: announces new sensors, forgets sensors that are gone or not
+  /// read any more, and takes over changed periods. Names, scopes and thresholds come from the inventory.
   void announce(const bmc_snapshot& from, board& out);
-  /// One reading to its series. Instants beyond `now` count as `now`: the aggregator takes no sample from the
-  /// future.
+  /// Puts one reading into its series. A read time after `now` counts as `now`, because the aggregator takes
+  /// no sample from the future.
   void show(const ipmi::reading& r, instant now, board& out);
   std::size_t size() const noexcept { return sensors_.size(); }
-  /// Which sensors of the whole machine say 0 W, in one sentence with the remedy; empty for none.
+  /// Which sensors of the whole machine say 0 W, in one sentence with the remedy. Empty if none does.
   std::string doubted() const;
 
  private:
@@ -32,7 +32,7 @@ class sensor_series {
     double threshold = 0;
     board::series_ref series = board::no_series;
   };
-  /// What the BMC says of a span of time; announced when it is first said.
+  /// Series of the BMC's statistics over a span of time. They are announced when the first ones come.
   struct over {
     board::series_ref minimum = board::no_series, average = board::no_series, maximum = board::no_series;
     board::series_ref window = board::no_series;
@@ -42,8 +42,8 @@ class sensor_series {
     sensor_name name;
     std::uint32_t period_ms = 0;
     board::group_ref group = board::no_group;
-    board::series_ref value = board::no_series;  // none: a sensor of states
-    board::series_ref role = board::no_series;   // the same value under its role's family
+    board::series_ref value = board::no_series;  // no series for a sensor of states
+    board::series_ref role = board::no_series;   // the same value under the family of its role
     board::series_ref severity = board::no_series;
     std::vector<margin> margins;
     std::map<std::string, board::series_ref> states;  // seen so far
@@ -63,11 +63,11 @@ class sensor_series {
   void show_states(entry& e, const std::vector<std::string>& words, board& out);
 
   std::map<std::string, entry> sensors_;  // by key
-  std::uint32_t inventory_ = 0;           // that sensors_ were made from
+  std::uint32_t inventory_ = 0;           // the number of the inventory from which sensors_ was made
 };
 
-/// 0 within the thresholds, 1 beyond a non-critical one, 2 beyond a critical or non-recoverable one.
-/// Source: IPMI 2.0, 35.14 (a value *at* a threshold is beyond it).
+/// 0 within the thresholds, 1 beyond a non-critical threshold, 2 beyond a critical or non-recoverable one. A
+/// value *at* a threshold is beyond it. Source: IPMI 2.0, 35.14.
 int severity_of(const ipmi::thresholds& limits, double value) noexcept;
 
 }  // namespace binnacle::agent

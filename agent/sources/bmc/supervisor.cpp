@@ -8,8 +8,8 @@
 namespace binnacle::agent {
 namespace {
 
-// Later than a deadline by this much, it was us who did not run (a suspend, a stopped process): nobody could
-// have been heard.
+// If a deadline is noticed this late, we did not run ourselves (a suspend, a stopped process) and could not
+// have heard the helper, so the helper is not blamed.
 constexpr duration own_lateness = std::chrono::seconds(2);
 
 }  // namespace
@@ -43,7 +43,7 @@ supervisor::action supervisor::next(instant now) {
   }
   if (state_ == state::talking && now >= ping_at_) {
     ping_at_ = now + settings_.ping_every;
-    if (pong_by_ != instant::max()) return action::none;  // the last one is out still
+    if (pong_by_ != instant::max()) return action::none;  // the last ping is still unanswered
     pong_by_ = now + answer_within_;
     ++ping_;
     return action::ping;
@@ -151,7 +151,7 @@ void supervisor::broke(const error& why, instant) {
 
 void supervisor::end(error why, std::uint64_t& counter) {
   ++counter;
-  // While a start is held back after a refusal, that refusal stays the reason that people need to see.
+  // While a start is held back after a refusal, people need to see that refusal, so it stays the reason.
   if (!held_) trouble_ = std::move(why);
   state_ = state::ending;
   end_wanted_ = true;

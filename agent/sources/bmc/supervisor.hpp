@@ -11,27 +11,28 @@
 
 namespace binnacle::agent {
 
-/// Decides when the helper binnacle-ipmi is started (or its socket dialled), when it is asked whether it
-/// lives, and when it is given up and started again. So a BMC call that never returns blocks the helper and
-/// nothing else. Pure: what happened and the time go in, what to do comes out.
+/// Decides when the helper binnacle-ipmi is started (or its socket dialled), when it is pinged, and when it
+/// is given up and started again. So a BMC call that never returns blocks only the helper. Pure: callers pass
+/// in events and the time, and get the next action.
 ///
 ///   waiting → starting → greeting → talking → ending → waiting …
 ///
-/// There is never more than one helper: the next is started only when the last one has ended. A helper that
-/// hangs in the kernel cannot be killed, and another one would hang beside it.
+/// There is never more than one helper: the next one is started only when the last one has ended. A helper
+/// that hangs in the kernel cannot be killed, and another one would hang beside it.
 class supervisor {
  public:
   struct settings {
     /// Whether the helper is our child. Only a child is held back after a refused password. A sidecar decides
-    /// that by itself, so it is always dialled again.
+    /// by itself when to try again, so it is always dialled again.
     bool child = true;
-    duration hello_within = std::chrono::seconds(10);  ///< of its start
+    duration hello_within = std::chrono::seconds(10);  ///< after its start
     duration ping_every = std::chrono::seconds(5);
-    duration answer_least = std::chrono::seconds(2);  ///< added to what the hello says about pings
-    /// With a plan and a BMC in order, something comes at least every so many of its shortest periods.
+    duration answer_least = std::chrono::seconds(2);  ///< added to the time for a ping that the hello names
+    /// If there is a plan and the BMC is in order, a reading must come within this many of the plan's
+    /// shortest periods.
     int silent_periods = 10;
     duration silent_least = std::chrono::seconds(60);
-    /// A helper that lived for this long was in order: the pause before the next starts from the least again.
+    /// A helper that lived this long was healthy. The pause before the next start is then the shortest again.
     duration steady = std::chrono::seconds(60);
     backoff::settings pause{std::chrono::seconds(1), std::chrono::seconds(2), std::chrono::seconds(60)};
   };
@@ -39,43 +40,44 @@ class supervisor {
 
   enum class action : unsigned char {
     none,
-    start,  ///< then started() or not_started()
-    ping,   ///< with the number ping()
-    end,    ///< kill it or close the connection, then gone()
+    start,  ///< then call started() or not_started()
+    ping,   ///< send a ping with the number ping()
+    end,    ///< kill the child or close the connection, then call gone()
   };
-  /// What is to be done at `now`; ask again until it is none.
+  /// What to do at `now`. Ask again until the answer is `none`.
   action next(instant now);
-  /// When next() has something to say, if nothing happens before; instant::max() for never.
+  /// When next() must be asked again if nothing happens before; instant::max() for never.
   instant deadline() const noexcept;
   std::uint64_t ping() const noexcept { return ping_; }
 
-  // What happened.
-  /// There may be a BMC, so the helper may be started. It is not before the first call.
+  // Calls that say what happened.
+  /// There may be a BMC, so the helper may be started. Before the first call it is not started.
   void allow(instant now);
   void started(instant now);
   void not_started(error why, instant now);
   void hello(duration quiet, instant now);
   void pong(std::uint64_t number, instant now);
-  /// The shortest period of the plan; nothing when the plan is empty.
+  /// The shortest period of the plan. Nothing if the plan is empty.
   void planned(std::optional<duration> shortest, instant now);
   void reading(instant now);
   void status(bool ok, bool permanent, std::string message, instant now);
   /// The helper already serves another agent. It serves one at a time.
   void serves_another(std::string message, instant now);
-  /// It broke the protocol: it must go.
+  /// The helper broke the protocol and must be ended.
   void broke(const error& why, instant now);
   /// The helper has ended; `how` in words ("status 1", "signal 9").
   void gone(std::string_view how, instant now);
-  /// Starts a helper that was held back after a refusal. A running one looks at the file itself.
+  /// A helper that was held back after a refusal may be started. A running helper looks at the file itself.
   void credentials_changed(instant now);
 
-  /// Whether nothing has been allowed yet.
+  /// Whether allow() has not been called yet.
   bool idle() const noexcept { return state_ == state::idle; }
-  /// Whether its words are worth listening to now.
+  /// Whether the helper's messages count now.
   bool talking() const noexcept { return state_ == state::talking; }
-  /// Whether a refused password (or the like) keeps it from being started.
+  /// Whether a refused password (or a similar refusal) keeps the helper from being started.
   bool held() const noexcept { return held_; }
-  /// Why there are no readings, in one sentence; nothing while all is well. `timeout` after one that hung.
+  /// Why there are no readings, in one sentence. Nothing while everything works. Its code is `timeout` after
+  /// a helper that hung.
   const std::optional<error>& trouble() const noexcept { return trouble_; }
 
   struct counts {
@@ -101,17 +103,17 @@ class supervisor {
   std::mt19937_64 random_;
   backoff pause_;
   state state_ = state::idle;
-  bool end_wanted_ = false;  // next() has to say it still
+  bool end_wanted_ = false;  // next() still has to return `end`
   bool held_ = false;
   instant start_at_ = instant::max();
   instant hello_by_ = instant::max();
   instant ping_at_ = instant::max();
-  instant pong_by_ = instant::max();  // max: no ping is out
+  instant pong_by_ = instant::max();  // when the pong must be there; max: no ping is under way
   instant reading_by_ = instant::max();
-  instant since_{};  // hello
+  instant since_{};  // when hello came
   duration answer_within_{};
   std::optional<duration> shortest_;
-  bool well_ = false;  // the last status
+  bool well_ = false;  // whether the last status said that the BMC is in order
   std::uint64_t ping_ = 0;
   std::optional<error> trouble_;
   counts counts_;

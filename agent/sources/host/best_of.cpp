@@ -25,7 +25,8 @@ std::optional<std::size_t> best_of::choose(std::span<const contender> all, insta
   if (present_ && !all[*present_].value && (now >= kept_until_ || all[*present_].set_aside)) present_.reset();
   const auto least = least_reach(all, now);
   waits_ = false;
-  // Without a present way the best that is there; else only one that is better, and there to stay.
+  // If no way is used now, take the best one with a value. Otherwise take only a better one that has had a
+  // value for its stale-after.
   for (std::size_t i = 0; i < present_.value_or(all.size()); ++i) {
     if (!all[i].value) continue;
     if (all[i].reach < least) {

@@ -10,32 +10,35 @@
 
 namespace binnacle::agent {
 
-/// One way to know a quantity, as it is now.
+/// The present state of one way (one source) to know a quantity.
 struct contender {
   std::optional<decimal> value;
-  instant read_at{};               ///< of the oldest part of the value
-  duration stale_after{};          ///< the shortest of its parts'
-  absence why = absence::missing;  ///< without a value
-  bool set_aside = false;          ///< it has none because it was not believed
-  bool awaited = false;            ///< it may be there, but nobody has had a first value of it yet
-  /// How much it measures: a way of less says a lower number. Ways of the same reach measure the same thing.
+  instant read_at{};               ///< when the oldest part of the value was read
+  duration stale_after{};          ///< the shortest stale-after of its parts
+  absence why = absence::missing;  ///< the reason if it has no value
+  bool set_aside = false;          ///< it has no value because its number was not believed
+  bool awaited = false;            ///< it may exist, but no first value of it has come yet
+  /// How much of the machine it measures. A way with less reach gives lower numbers. Ways with the same reach
+  /// measure the same thing.
   unsigned reach = 0;
 };
 
-/// Which of several ways to know one quantity counts now. It changes only when the present way has had no
-/// value for its stale-after, or when a better one has had one for as long: a sensor that comes and goes
-/// makes no step in the series at each time. One that is set aside is left at once: its last value is not to
-/// be believed either. A way that measures less than one that counted before never counts instead of it:
-/// because a sensor died the number would be lower, and by lowest watts that node would win. For the same
-/// reason no way counts after the start while one that measures more is awaited, but not for longer than
-/// `patience`. Pure.
+/// Chooses which of several ways to know one quantity is used now. Pure.
+///
+/// The choice changes only if the present way has had no value for its stale-after, or if a better way has
+/// had a value for that long. So a sensor that comes and goes does not make the series jump each time. A way
+/// that is set aside is left at once, because its last value is not to be believed either. A way never
+/// replaces one that measured more: when a sensor dies, the number would become lower, and the node would win
+/// placements by lowest watts. For the same reason no way is used after the start while a way that measures
+/// more is awaited, but only for `patience`.
 class best_of {
  public:
   explicit best_of(duration patience = {}) : patience_(patience) {}
 
-  /// `all`: the best first, the same ways at each call. Nothing when none has a value.
+  /// Chooses one of `all`, which are sorted from the best to the worst and are the same ways at each call.
+  /// Nothing if none may be used.
   std::optional<std::size_t> choose(std::span<const contender> all, instant now);
-  /// Whether any way has counted so far.
+  /// Whether any way has been used so far.
   bool began() const noexcept { return began_; }
   /// Whether the last choose() gave nothing because a way that measures more is awaited.
   bool waits() const noexcept { return waits_; }
@@ -47,9 +50,9 @@ class best_of {
   std::optional<instant> first_asked_;
   bool began_ = false, waits_ = false;
   std::optional<std::size_t> present_;
-  instant kept_until_{};                             // of the present way
-  std::vector<std::optional<instant>> there_since_;  // by way: without interruption
-  unsigned reach_ = 0;                               // the most that counted
+  instant kept_until_{};                             // how long the present way may go without a value
+  std::vector<std::optional<instant>> there_since_;  // by way: since when it has a value without a break
+  unsigned reach_ = 0;                               // the largest reach that was used
 };
 
 }  // namespace binnacle::agent

@@ -26,7 +26,8 @@ unsigned sockets_of(const std::string& sys_root) {
   return std::max(1u, static_cast<unsigned>(packages.size()));
 }
 
-// Cards for computing; a server's own graphics is a VGA controller (0x0300), of which every board has one.
+// Counts cards for computing. A server's own graphics is a VGA controller (0x0300); every board has one, so
+// it does not count.
 unsigned accelerators_of(const std::string& sys_root) {
   unsigned count = 0;
   std::error_code bad;

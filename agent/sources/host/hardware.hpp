@@ -6,7 +6,7 @@
 
 namespace binnacle::agent {
 
-/// What tells one kind of machine from another, as labels: machines with the same four draw alike under the
+/// Labels that tell kinds of machines apart: machines with the same four values draw the same power under the
 /// same load. No serial numbers, no names.
 struct hardware {
   std::string cpu;       ///< "AMD EPYC 7763 64-Core Processor"; "unknown" where the kernel does not say
@@ -15,19 +15,19 @@ struct hardware {
   unsigned accelerators = 0;     ///< PCI devices that compute: 3D controllers and processing accelerators
 };
 
-/// Reads PROC/cpuinfo, PROC/meminfo, SYS/devices/system/cpu and SYS/bus/pci. Never fails: what is not there
-/// is unknown. Blocks: some small files, and a few hundred of a large machine's. Source: Linux
+/// Reads PROC/cpuinfo, PROC/meminfo, SYS/devices/system/cpu and SYS/bus/pci. Never fails: what cannot be read
+/// is unknown. Blocks: some small files, on a large machine a few hundred. Source: Linux
 /// Documentation/arch/x86/cpuinfo.rst, ABI/testing/sysfs-devices-system-cpu, sysfs-bus-pci; classes of
 /// devices: pci.ids, C 03 and C 12.
 hardware read_hardware(const std::string& proc_root, const std::string& sys_root);
 
 /// The CPU's name in the text of /proc/cpuinfo: the model's name, or the numbers of implementer and part that
-/// Arm's kernels give instead; empty for neither.
+/// kernels on Arm give instead. Empty if there is neither.
 std::string cpu_name(std::string_view cpuinfo);
 
-/// The memory that a machine was built with, in GiB, from the bytes that its kernel has. Firmware keeps a few
-/// percent, and not the same amount in two equal machines. Memory comes in modules, so the bytes are rounded
-/// up to the next eighth of a power of two.
+/// The memory that a machine was built with, in GiB, from the number of bytes that its kernel has. Firmware
+/// keeps a few percent, and not the same amount in two equal machines. Memory comes in modules, so the bytes
+/// are rounded up to the next eighth of a power of two.
 std::uint64_t built_in_gib(std::uint64_t bytes) noexcept;
 
 }  // namespace binnacle::agent

@@ -15,28 +15,30 @@ namespace {
 
 using metrics::member;
 
-/// How much of the machine a way measures. Ways of the same reach are known to measure the same thing. A chip
-/// may show one socket of two, and firmware's zones may lack what a chip shows: those are two things.
+/// How much of the machine a way measures. Ways with the same reach are known to measure the same thing. A
+/// chip may show one socket of two, and firmware's zones may lack what a chip shows, so these two have
+/// different values.
 enum reach : unsigned { chips_named, firmware_zones, packages, platform, machine };
 constexpr bool of_processors(reach r) { return r <= packages; }
 
-/// What the numbers of a way are compared with.
+/// With what the numbers of a way are compared.
 struct comparison {
-  std::string_view with;  // another way's source; empty: the best that tells what the processors draw
+  std::string_view with;  // source of the other way; empty: the best way that measures the processors
   whole_machine_check::settings how;
 };
 
-/// One way to know a figure: a sum is absent if any part is, a maximum goes on with the parts that have a
-/// value.
+/// One way to know a figure. A sum is absent if any of its parts is. A maximum is taken over the parts that
+/// have a value.
 struct way {
   std::string_view source;  // the label's value
   std::span<const member> parts;
   reach of = machine;
   bool sum = true;
-  bool named = false;     // only parts with the names that the settings give
-  bool counter = false;   // of energy: without a move there is no power
+  bool named = false;     // only parts with names that the settings give
+  bool counter = false;   // an energy counter: while it does not move there is no power
   bool parts_on = false;  // none of the parts may be 0
-  /// A family of its source that is announced, and has no value as long as that source looks for the parts.
+  /// A family that the source announces. While the source still looks for the parts, this family has no
+  /// value.
   std::string_view looked_for = {};
   std::span<const comparison> compared = {};
 
@@ -52,7 +54,7 @@ struct composite {
 constexpr member dcmi[] = {{"bmc_dcmi_power_watts"}};
 constexpr member bmc_power[] = {{"bmc_power_watts", "scope", "node"}};
 constexpr member psys[] = {{"rapl_zone_power_watts", "zone", "psys"}};
-// Dram has a meter of its own; core and uncore are inside the package.
+// Dram has a meter of its own. Core and uncore are parts of the package, so they are not added.
 constexpr member rapl[] = {{"rapl_power_watts"}, {"rapl_zone_power_watts", "zone", "dram"}};
 constexpr member scmi[] = {{"os_powercap_power_watts", "chip", "arm-scmi"}};
 constexpr member chip_power[] = {{"os_hwmon_power_watts"}};
@@ -60,8 +62,8 @@ constexpr member inlet[] = {{"bmc_inlet_temperature_celsius"}};
 constexpr member chips[] = {{"os_hwmon_temperature_celsius"}};
 constexpr member zones[] = {{"os_thermal_zone_temperature_celsius"}};
 
-// A BMC says the mean of up to a minute of its own; psys is a counter beside those of the packages. DCMI may
-// be measured behind the supplies, which lose a tenth and more, and a supply's sensor has coarse steps.
+// A BMC's value is a mean of up to a minute, while psys is an energy counter like those of the packages. DCMI
+// may be measured behind the supplies, which lose a tenth and more, and a supply's sensor has coarse steps.
 using std::chrono::seconds;
 constexpr whole_machine_check::settings slowly{.below_for = seconds(60), .may_hang = false};
 constexpr whole_machine_check::settings slowly_or_hanging{.below_for = seconds(60)};
@@ -114,7 +116,8 @@ bool is_named(const wire::series_info& s, std::span<const std::string> patterns)
   });
 }
 
-/// What its source measured, also while that is withheld because it contradicts: it may fit again.
+/// What the source of the series measured. A value that is withheld only because it contradicts another one
+/// is given, too, because it may agree again.
 std::optional<decimal> measured(const board& from, board::series_ref ref) {
   constexpr auto contradicts = absence::implausible;
   const auto& e = from.series()[ref];
@@ -127,14 +130,14 @@ bool is_late(const board& from, board::series_ref ref, instant now) {
   return g.read_at == instant{} || now >= g.read_at + std::chrono::milliseconds(g.info.stale_after_ms);
 }
 
-// Whether the last value goes at once instead of ageing: the counter stopped, or says nothing, and its last
-// value may be the mean of an interval in which it died.
+// Whether the last value must go at once instead of ageing. That is so if the counter stopped or gives
+// nothing: its last value may be the mean of an interval in which it died.
 bool is_doubted(absence why) {
   using enum absence;
   return why == no_data || why == never_moved || why == stands_still || why == implausible;
 }
 
-// Whether a first value may come soon, after this reason for having none.
+// Whether a first value may come soon when this is the reason for having none.
 bool may_still_come(absence why) {
   using enum absence;
   return why != none && why != permission && why != never_moved && why != stands_still && why != implausible;
@@ -150,7 +153,7 @@ contender look(const way& w, std::span<const board::series_ref> parts, const boa
     const auto& e = from.series()[ref];
     const auto& g = from.groups()[e.info.group];
     const auto value = measured(from, ref);
-    // A memory zone whose counter never moved is as good as none: many machines have none at all.
+    // Ignore a memory zone whose counter never moved: many machines have no memory zone at all.
     if (e.reason == absence::never_moved && e.info.family != w.parts.front().family) continue;
     if (!value || is_late(from, ref, now)) {
       if (!any_absent) c.why = !value ? e.reason : absence::timeout;
@@ -183,7 +186,8 @@ std::string_view to_string(disbelief why) {
   return "none";
 }
 
-/// The way that tells what the processors draw, which every whole contains: the best that is there.
+/// The best present way that measures the processors. Every figure of the whole machine must contain their
+/// power.
 std::optional<std::size_t> witness_of(std::span<const way> ways,
                                       const std::vector<std::vector<board::series_ref>>& parts) {
   for (std::size_t w = 0; w < ways.size(); ++w) {
@@ -250,7 +254,7 @@ host_source::host_source(host_options options, clocks time)
   }
 }
 
-// Looked at once: what is built in does not change while we run.
+// The hardware is looked up once, because it does not change while we run.
 result<void> host_source::discover(board& out) {
   if (about_ != board::no_group) return {};
   about_ = out.add_group("host", "hardware", options_.period, metrics::stale_after(options_.period));
@@ -294,7 +298,7 @@ void host_source::find_parts(figure& f, const board& from) const {
         found_first = found_first || &m == ways[w].parts.data();
       }
     }
-    // The memory's watts alone are not the machine's.
+    // The watts of the memory alone are not the machine's.
     if (!found_first) f.parts[w].clear();
   }
 }
@@ -310,7 +314,7 @@ void host_source::show(figure& f, std::size_t way, duration stale_after, board& 
   f.stale_after = stale_after;
 }
 
-// What a way says when another is compared with it.
+// What this way says when another way is compared with it.
 whole_machine_check::witness host_source::testimony(const figure& f, std::size_t way, const contender& c,
                                                     const board& from, instant now) const {
   whole_machine_check::witness w;
@@ -323,9 +327,9 @@ whole_machine_check::witness host_source::testimony(const figure& f, std::size_t
   return w;
 }
 
-// A number that cannot be true is withheld from policies, too. A way that only stands still stays visible to
-// them, unless the setting `frozen` says otherwise. What measures less is judged first, since what is not
-// believed contradicts nothing.
+// A way with a number that cannot be true is withheld from policies, too. A way that only stands still stays
+// visible to them, unless the setting `frozen` says otherwise. The ways that measure less are judged first,
+// because a way that is not believed cannot contradict another.
 void host_source::set_aside(figure& f, std::vector<contender>& all, instant now, board& out) {
   const auto ways = composites[f.which].ways;
   for (auto w = all.size(); w-- > 0;) {
@@ -356,8 +360,8 @@ void host_source::set_aside(figure& f, std::vector<contender>& all, instant now,
   }
 }
 
-// What is told by a chip or by firmware in watts may be 0 of a card that sleeps, not of the processors that
-// we run on.
+// The parts that say 0 W although they cannot. A chip's or firmware's 0 W may be true for a card that sleeps,
+// but not for the processors on which we run.
 std::vector<board::series_ref> host_source::zeros_of(const figure& f, std::size_t way,
                                                      const board& from) const {
   std::vector<board::series_ref> zeros;
@@ -379,7 +383,7 @@ disbelief host_source::compare(figure& f, std::size_t way, const std::vector<con
   } else if (!mine.counter && std::ranges::any_of(f.parts[way], [&](board::series_ref ref) {
                return out.series()[ref].reason == absence::implausible && !measured(out, ref);
              })) {
-    whole = {0, now};  // its own source knows already that 0 W are nothing
+    whole = {0, now};  // its own source has already found 0 W implausible
   }
   auto why = disbelief::none;
   for (std::size_t i = 0; i < mine.compared.size(); ++i) {
@@ -402,7 +406,7 @@ void host_source::doubt(std::string sentence) {
   limitation_ += sentence;
 }
 
-// A series that has been 1 once stays, as 0.
+// A series that was 1 once stays, as 0.
 void host_source::show_set_aside(std::string_view way, disbelief why, board& out) {
   if (why != disbelief::none) told_.emplace(way, why);
   if (told_.empty()) return;
@@ -421,7 +425,7 @@ void host_source::show_set_aside(std::string_view way, disbelief why, board& out
 void host_source::update(figure& f, instant now, board& out) {
   const auto& what = composites[f.which];
   std::vector<contender> all(what.ways.size());
-  std::optional<std::size_t> first_there;  // announced by its source, with a value or without
+  std::optional<std::size_t> first_there;  // a way whose source announced it, with or without a value
   for (std::size_t w = 0; w < all.size(); ++w) {
     if (!f.parts[w].empty()) {
       all[w] = look(what.ways[w], f.parts[w], out, now);
@@ -454,7 +458,8 @@ void host_source::update(figure& f, instant now, board& out) {
           awaited, human(options_.wait), what.family, what.ways[*best].source, awaited));
     }
   } else if (!best && first_there) {
-    // The node has sources for the figure, but no value now. The source that gave the last value stays shown.
+    // The node has sources for the figure, but no value now. The series keeps the source that gave the last
+    // value.
     if (!f.announced || !f.choice.began()) show(f, *first_there, metrics::stale_after(options_.period), out);
     const auto last = *f.announced;
     out.set_absent(f.series, all[last].why);
@@ -472,7 +477,7 @@ void host_source::update(figure& f, instant now, board& out) {
     out.remove_group(f.group);
     f.announced.reset();
   }
-  // Otherwise the present source has no value now, but had one not long ago: that value ages.
+  // Otherwise the present source has no value now but had one not long ago. That value ages.
 }
 
 }  // namespace binnacle::agent

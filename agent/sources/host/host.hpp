@@ -14,48 +14,50 @@
 
 namespace binnacle::agent {
 
-/// Names of sensors that are honest about the air that comes in: "Inlet Temp", "ambient-port". Chips that
-/// only say "temp1" or "SYSTIN" measure some spot of the board.
+/// Sensor names that clearly mean the incoming air: "Inlet Temp", "ambient-port". Chips that only say "temp1"
+/// or "SYSTIN" measure some spot of the board.
 inline const std::vector<std::string> usual_inlets{"*inlet*", "*ambient*"};
 
-/// Sensors of hwmon whose sum is what the processors of an Arm server draw: Ampere's cores and the rest of
-/// the SoC (drivers/hwmon/xgene-hwmon.c), and a SoC whose firmware reports its power by SCMI. Left out: what
-/// a second driver reports again (smpro), and meters that may contain each other (NVIDIA Grace's
-/// power_meter).
+/// hwmon sensors whose sum is what the processors of an Arm server draw: Ampere's cores and the rest of the
+/// SoC (drivers/hwmon/xgene-hwmon.c), and a SoC whose firmware reports its power by SCMI. Two kinds are left
+/// out: sensors that a second driver reports again (smpro), and meters that may contain each other (NVIDIA
+/// Grace's power_meter).
 inline const std::vector<std::string> usual_powers{"apm_xgene*/CPU power", "apm_xgene*/IO power",
                                                    "scmi_sensors*/soc"};
 
 struct host_options {
   duration period = std::chrono::seconds(1);
-  /// What counts as inlet where no BMC gives one, as matches_glob() has it: tried against a hwmon sensor's
-  /// label, its chip and label ("nct6798-isa-0290/SYSTIN"), and a thermal zone's type.
+  /// Names of inlet sensors for machines whose BMC gives no inlet, as globs of matches_glob(). They are tried
+  /// against a hwmon sensor's label, its chip and label ("nct6798-isa-0290/SYSTIN"), and a thermal zone's
+  /// type.
   std::vector<std::string> inlets = usual_inlets;
-  /// Which sensors of hwmon make host_power_watts together where neither BMC nor RAPL tells; as above.
+  /// The hwmon sensors whose sum is host_power_watts where neither a BMC nor RAPL gives it; globs as above.
   std::vector<std::string> powers = usual_powers;
-  /// How long no source counts after the start while one that measures more may be there and has not been
+  /// How long after the start no source counts while one that measures more may be there and has not been
   /// read. A helper starts and reads a BMC in seconds, and a BMC that is being reset is back within a minute.
   duration wait = std::chrono::seconds(60);
-  /// Where the machine says what it is, for host_hardware_info.
+  /// The kernel's files that describe the machine, for host_hardware_info.
   std::string proc_root = "/proc";
   std::string sys_root = "/sys";
 };
 
-/// The node's best figures, so that one policy fits a mixed fleet: host_power_watts from DCMI, else the BMC's
-/// power sensors, else psys, else RAPL, else the powercap zones of arm-scmi, else hwmon's sensors of the
-/// processors; host_inlet_temperature_celsius from the BMC, else from a sensor of hwmon, else from a thermal
-/// zone, if its name says inlet. The label `source` says which. They are made of what the other sources have
-/// put on the board, so this one is read after them; a value is as old as the oldest of its parts, and goes
-/// with them. Each source of a figure is a way. A way that contradicts the machine's parts
-/// or another way (whole_machine_check) is set aside: its series are withheld, and it is looked at again and
-/// again. Meanwhile the next way counts, unless it measures less of the machine than the way that counted
-/// before.
+/// The node's best figures, so that one policy fits a mixed fleet. host_power_watts comes from the first of
+/// these that there is: DCMI, the BMC's power sensors, psys, RAPL, the powercap zones of arm-scmi, hwmon's
+/// sensors of the processors. host_inlet_temperature_celsius comes from the BMC, else from a hwmon sensor,
+/// else from a thermal zone, if its name says inlet. The label `source` says which one it is.
+///
+/// The figures are made of what other sources put on the board, so this source is read after them. A value is
+/// as old as its oldest part, and expires with it. Each source of a figure is a way. A way that contradicts
+/// the machine's parts or another way (whole_machine_check) is set aside: its series are withheld, and it is
+/// checked again and again. Meanwhile the next way counts, unless it measures less of the machine than the
+/// way that counted before.
 class host_source final : public source {
  public:
   explicit host_source(host_options options, clocks time = {});
 
   std::string_view name() const noexcept override { return "host"; }
   duration period() const noexcept override { return options_.period; }
-  /// It reads nothing but the board.
+  /// Its read costs little: it reads nothing but the board.
   duration least_period() const noexcept override {
     return std::min<duration>(options_.period, std::chrono::milliseconds(200));
   }
@@ -68,11 +70,11 @@ class host_source final : public source {
  private:
   /// One composite on the board.
   struct figure {
-    std::size_t which;                                     // in the table of host.cpp
-    std::vector<std::vector<board::series_ref>> parts;     // by way
-    std::vector<board::series_ref> looked_for;             // by way: not read as long as its parts are sought
-    std::vector<std::vector<whole_machine_check>> checks;  // by way: one for each that it is compared with
-    std::vector<disbelief> set_aside_for;                  // by way
+    std::size_t which;                                  // its index in the table of host.cpp
+    std::vector<std::vector<board::series_ref>> parts;  // by way
+    std::vector<board::series_ref> looked_for;  // by way: has no value while the source seeks the parts
+    std::vector<std::vector<whole_machine_check>> checks;  // by way: one for each comparison
+    std::vector<disbelief> set_aside_for;                  // by way: why it is set aside
     best_of choice;
     std::optional<std::size_t> announced;  // the way whose series is on the board
     duration stale_after{};                // of that series' group
@@ -94,10 +96,10 @@ class host_source final : public source {
   host_options options_;
   clocks time_;
   std::vector<figure> figures_;
-  board::group_ref about_ = board::no_group;  // of what does not change
+  board::group_ref about_ = board::no_group;  // group of series that never change
   std::string limitation_;
   std::set<std::pair<std::string_view, disbelief>> told_;  // ways set aside since the start, and why
-  std::uint32_t found_in_ = 0;  // version of the board in which the parts were looked for
+  std::uint32_t found_in_ = 0;  // the board's version when the parts were looked up
 };
 
 }  // namespace binnacle::agent

@@ -5,7 +5,7 @@
 
 namespace binnacle::agent {
 
-/// Always read, after the sources that it is made of: it stands last in the list.
+/// Always read, and last in the list: it is made of the sources before it.
 class host_kind final : public source_kind {
  public:
   std::string_view name() const noexcept override { return "host"; }

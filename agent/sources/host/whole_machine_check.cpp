@@ -13,7 +13,7 @@ disbelief whole_machine_check::look(const std::optional<figure>& whole, const wi
   }
   if (settings_.may_hang) watch_for_standing(*whole, other, now);
   const auto found = compare(*whole, other, now);
-  // Without the other one nobody can say that it fits again.
+  // Without the other meter nobody can say that the figure agrees again.
   const bool unknown =
       found == disbelief::none && for_ == settings_.lower && other.at_least <= 0 && !other.is_void;
   if (found == for_ || unknown) {

@@ -11,10 +11,10 @@ namespace binnacle::agent {
 /// Why a figure of the whole machine is not believed.
 enum class disbelief : unsigned char {
   none,
-  zero,          ///< 0 W from a machine that is on
-  below_parts,   ///< less than what is a part of it draws
-  below_other,   ///< less than another meter of the same thing says
-  stands_still,  ///< the same number all the time while RAPL moves
+  zero,          ///< 0 W, although the machine is on
+  below_parts,   ///< less than a part of the machine draws
+  below_other,   ///< less than another meter of the same thing
+  stands_still,  ///< always the same number while RAPL moves
 };
 
 /// Whether a figure (DCMI, the supplies, psys) can be true beside a second one, which measures a part of the
@@ -29,17 +29,17 @@ class whole_machine_check {
  public:
   struct settings {
     duration below_for = std::chrono::seconds(60);
-    bool may_hang = true;  ///< look whether it stands still; a counter is judged by its meter
-    disbelief lower = disbelief::below_parts;  ///< what a number below the other one's means
+    bool may_hang = true;  ///< check whether it stands still; false for a counter, which its own meter judges
+    disbelief lower = disbelief::below_parts;  ///< the verdict on a number below the other one's
     duration back_after = std::chrono::seconds(30);
-    /// RAPL is exact to some percent, and a BMC's sensor as well; psys counts joules on some machines, which
-    /// is 5 W between readings that are 200 ms apart.
+    /// The difference that is allowed. RAPL and a BMC's sensor are exact to some percent. psys counts in
+    /// joules on some machines, which is 5 W between readings 200 ms apart.
     double tolerance = 0.10;
     double tolerance_watts = 5;
-    /// It hangs when it read the same so long and so often, and RAPL moved so much so long ago. RAPL's means
-    /// over `bucket` are compared, since a spike hardly moves a BMC's mean. So much: a share of what RAPL
-    /// says, a share of the figure (a BMC's sensors are exact to some percent), and never less than a step of
-    /// a sensor of 8 bits at a supply of 2 kW.
+    /// A figure stands still if it has been the same for `still_for` and so many readings, while RAPL moved
+    /// far enough, and long enough ago. RAPL's means over `bucket` are compared, since a spike hardly moves a
+    /// BMC's mean. "Far enough" is a share of what RAPL says, a share of the figure (a BMC's sensors are
+    /// exact to some percent), and never less than one step of an 8-bit sensor at a supply of 2 kW.
     duration still_for = std::chrono::minutes(2);
     std::size_t still_reads = 4;
     duration moved_before = std::chrono::seconds(60);
@@ -54,17 +54,18 @@ class whole_machine_check {
     double watts = 0;
     instant read_at{};
   };
-  /// What the other meter says at the same look.
+  /// What the other meter says at the same time.
   struct witness {
-    double at_least = 0;          ///< those of its parts that have a value; 0: none has
-    std::optional<double> all{};  ///< all of them, when each has one
-    bool is_void = false;         ///< it is not believed itself, so it contradicts nothing
+    double at_least = 0;          ///< sum of its parts that have a value; 0: none has
+    std::optional<double> all{};  ///< sum of all parts, if each has a value
+    bool is_void = false;         ///< it is set aside itself, so it contradicts nothing
   };
-  /// One comparison; `whole` is nothing if it has no value now. Gives why the figure is set aside, if it is.
+  /// Makes one comparison. `whole` is nothing if the figure has no value now. Returns why the figure is set
+  /// aside, or `none`.
   disbelief look(const std::optional<figure>& whole, const witness& other, instant now);
 
   disbelief set_aside_for() const noexcept { return for_; }
-  /// What the two said when it was set aside. Units: watts.
+  /// What the two meters said when the figure was set aside. Units: watts.
   double watts() const noexcept { return watts_; }
   double other_watts() const noexcept { return other_watts_; }
 
@@ -74,12 +75,12 @@ class whole_machine_check {
   void begin_standing(const figure& whole, instant now);
 
   settings settings_;
-  bool proven_ = false;  // compared once
+  bool proven_ = false;  // it was compared at least once
   disbelief for_ = disbelief::none;
-  std::optional<instant> otherwise_since_;  // that it is to be otherwise than for_ says
+  std::optional<instant> otherwise_since_;  // since when comparisons contradict the present verdict
   double watts_ = 0, other_watts_ = 0;
 
-  // Whether it stands still.
+  // For the check whether it stands still.
   std::optional<double> stood_at_;
   instant stood_since_{}, last_read_{};
   std::size_t reads_ = 0;

@@ -39,7 +39,8 @@ class cpu_part final : public text_part {
       // The catalogue's resolution is 1/100 s, which is a tick wherever USER_HZ is 100.
       out.set(modes_[i], static_cast<std::int64_t>(s->all.mode[i] * 100 / ticks_per_second_));
     }
-    // Ticks move every 10 ms: below that there is nothing to divide, and the value before stands.
+    // The kernel's ticks move every 10 ms. If none has moved, there is nothing to divide, and the last value
+    // stays.
     const auto used = last_ ? proc::utilization(*last_, s->all) : std::nullopt;
     if (used) out.set(utilization_, *used);
     if (!last_ || used) last_ = s->all;

@@ -17,8 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The frequency at which CPUs run, and who decides it. Before Linux 5.18 reading it may sleep 10 ms for each
-/// CPU that was not asked in the last second, so it is never read in the loop.
+/// The frequency at which CPUs run, and which governor decides it. Before Linux 5.18, reading it may sleep 10
+/// ms for each CPU that was not asked in the last second, so it is never read in the loop.
 /// Source: Linux Documentation/admin-guide/pm/cpufreq.rst; arch/x86/kernel/cpu/aperfmperf.c.
 class cpufreq_part final : public os_part {
  public:
@@ -60,7 +60,7 @@ class cpufreq_part final : public os_part {
   }
 
  private:
-  // CPUs that share a clock.
+  // A cpufreq policy: CPUs that share a clock.
   struct policy {
     std::string folder;
     std::vector<std::string> cpus;
@@ -78,7 +78,8 @@ class cpufreq_part final : public os_part {
       const auto path = it->path().string();
       if (!it->path().filename().string().starts_with("policy")) continue;
       policy p{path, {}, read_line(path + "/scaling_governor").value_or("unknown")};
-      // Of a socket with hundreds of CPUs this line is longer than a name.
+      // Read with kernel_file and not read_line(): for a socket with hundreds of CPUs this line is longer
+      // than 511 bytes.
       const auto line = kernel_file(path + "/affected_cpus").read(buffer);
       const std::string_view online = line ? *line : std::string_view();
       for (std::size_t at = 0; at < online.size();) {
@@ -108,7 +109,7 @@ class cpufreq_part final : public os_part {
           each_.push_back(out.add_series(group_, "os_per_cpu_frequency_hertz", {{"cpu", cpu}}));
       }
     }
-    // They are read here alone, so they are as old as the last look.
+    // They are read only at a discovery, so they are as old as the last one.
     governors_ = out.add_group("os", "cpufreq governors", regular_look, metrics::stale_after(regular_look));
     for (const auto& [governor, cpus] : cpus_of) {
       out.set(out.add_series(governors_, "os_cpu_governor_cpus", {{"governor", governor}}), cpus);
@@ -167,7 +168,7 @@ class cpufreq_part final : public os_part {
   std::optional<number_files> files_;
   board::group_ref group_ = board::no_group, governors_ = board::no_group;
   board::series_ref mean_ = board::no_series, least_ = board::no_series, most_ = board::no_series;
-  std::vector<board::series_ref> each_;  // CPUs in the order of the policies
+  std::vector<board::series_ref> each_;  // by CPU, in the order of the policies
 };
 
 }  // namespace

@@ -11,7 +11,7 @@
 
 namespace binnacle::agent {
 
-/// The series of single CPUs, for those who ask for them (os-per-cpu). A CPU that goes offline is forgotten.
+/// The series of single CPUs, if os-per-cpu asks for them. A CPU that goes offline is forgotten.
 class each_cpu {
  public:
   explicit each_cpu(board::group_ref group) : group_(group) {}

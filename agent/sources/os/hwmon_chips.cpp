@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Registers of the CPU or of its root complex: no bus that could hang.
+// Drivers that read registers of the CPU or its root complex. No bus is between, so a read cannot hang.
 constexpr std::array<std::string_view, 3> cpu_drivers{"coretemp", "k10temp", "zenpower"};
 constexpr std::array<std::string_view, 2> drive_drivers{"nvme", "drivetemp"};
 
@@ -24,7 +24,7 @@ bool is_one_of(const std::array<std::string_view, N>& names, std::string_view na
 }
 
 struct quantity {
-  std::string_view prefix, suffix;  // of the file: "temp1_input"
+  std::string_view prefix, suffix;  // of the file's name: "temp1_input"
   const char* family;
   double unit;
 };
@@ -44,7 +44,8 @@ struct input_file {
   std::uint64_t number = 0;
 };
 
-// "temp12_input" is number 12 of a quantity; nothing for "temp1_max", "name", "power".
+// The quantity and number in a file's name: "temp12_input" is number 12. Nothing for names such as
+// "temp1_max", "name" or "power".
 std::optional<input_file> input_of(const std::string& file) {
   for (const auto& q : quantities) {
     if (!file.starts_with(q.prefix) || !file.ends_with(q.suffix)) continue;
@@ -61,14 +62,15 @@ std::string device_of(const std::string& folder) {
   return bad ? std::string() : target.filename().string();
 }
 
-// The disk that a SCSI device is known by: "sda"; the device's own name if it has none.
+// The name of a SCSI device's disk: "sda". If there is no disk, the device's own name.
 std::string disk_of(const std::string& folder, const std::string& device) {
   std::error_code bad;
   fs::directory_iterator it(folder + "/device/block", bad);
   return bad || it == fs::directory_iterator() ? device : it->path().filename().string();
 }
 
-// Chip numbers follow the order in which drivers were loaded, so names are made of driver and device.
+// A chip's name from its driver and device. Chip numbers are not used: they depend on the order in which
+// drivers were loaded.
 std::string name_of(const std::string& driver, const std::string& device) {
   if (device.empty()) return driver;
   return device.starts_with(driver) ? device : driver + "-" + device;
@@ -83,14 +85,14 @@ std::vector<input_file> inputs_in(const std::string& folder) {
   std::ranges::sort(found, [](const input_file& a, const input_file& b) {
     return a.what != b.what ? a.what < b.what : a.number < b.number;
   });
-  // A power that is measured at once needs no mean.
+  // If a power is measured as a present value, its mean is not needed.
   std::erase_if(found, [&](const input_file& one) {
     return one.what->suffix == "_average" && there(folder + "/" + one.stem + "_input");
   });
   return found;
 }
 
-// Gives how many are left out.
+// Adds the chip's sensors. Returns how many are left out.
 std::size_t add_sensors(sensor_chip& chip, bool cpu, bool every_core) {
   std::size_t left_out = 0;
   const bool drive = chip.how == sensor_chip::pace::drive;
@@ -103,7 +105,7 @@ std::size_t add_sensors(sensor_chip& chip, bool cpu, bool every_core) {
     }
     const auto stem = chip.folder + "/" + one.stem;
     auto label = read_line(stem + "_label").value_or("");
-    // Two of one label are told apart by their numbers.
+    // Sensors with the same label get their numbers as labels.
     if (label.empty()) {
       label = one.stem;
     } else if (std::ranges::find(taken, label) != taken.end()) {

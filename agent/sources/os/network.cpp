@@ -32,12 +32,12 @@ constexpr std::array<column, 8> columns{{
 
 constexpr std::size_t most_interfaces = 256;  // announced; a Kubernetes node may have thousands of veths
 
-/// Interfaces of /proc/net/dev. They come and go all the time (pods, virtual functions handed to pods), so
-/// one that went is forgotten at once, and the node's sums go on.
+/// The interfaces in /proc/net/dev. They come and go all the time (pods, virtual functions handed to pods).
+/// So an interface that is gone is forgotten at once, and the node's sums go on.
 class network_part final : public os_part {
  public:
-  // In a host's /proc that is mounted elsewhere, "net" is our own network namespace and "1/net" the host's.
-  // If that may not be read there are no values: our own interfaces are not the node's.
+  // In a host's /proc that is mounted elsewhere, "net" shows our own network namespace and "1/net" shows the
+  // host's. If "1/net" may not be read there are no values, because our own interfaces are not the node's.
   explicit network_part(const os_options& options)
       : sys_(options.sys),
         file_(options.proc + (options.proc == "/proc" ? "/net/dev" : "/1/net/dev")),
@@ -126,7 +126,7 @@ class network_part final : public os_part {
     return devices_.emplace(std::move(name), std::move(d)).first;
   }
 
-  // Also later, when another one has gone.
+  // Announces the series of an interface. Also called later, when an interface that is gone leaves room.
   void announce(std::string_view name, device& d, board& out) {
     if (announced_ >= most_interfaces) {
       ++left_out_;

@@ -8,7 +8,8 @@
 
 namespace binnacle::agent {
 
-// Touched by the reader's thread while a reading is under way, by the loop otherwise.
+// What the reading needs. The reader's thread uses it while a reading is under way, the loop uses it
+// otherwise.
 struct number_files::work {
   struct entry {
     kernel_file from;
@@ -35,7 +36,7 @@ struct number_files::work {
       e.read();
       came_or_went = came_or_went || was_missing != (e.last.reason == absence::missing);
     }
-    // Another drive may stand where one stood before, with limits of its own.
+    // If a file came or went, another drive may be there now, with other limits.
     for (auto& e : entries) {
       if (e.once && (came_or_went || e.last.reason != absence::none)) e.read();
     }
@@ -57,7 +58,7 @@ number_files::number_files(std::vector<file> files, std::shared_ptr<slow_reader>
 bool number_files::poll(duration period) {
   if (busy_) return collect();
   const auto now = time_.now();
-  // Ticks come a little early or late; a tenth of the period is no reason to leave one out.
+  // Ticks come a little early or late, so a reading that is due within a tenth of the period begins now.
   if (now + period / 10 < next_) return false;
   next_ = now + period;
   started_ = now;

@@ -11,9 +11,9 @@
 
 namespace binnacle::agent {
 
-/// Small files of sysfs with a number each that are read together: the sensors of a chip, the frequencies of
-/// all CPUs. With a slow_reader they are read on one of its threads, and what the loop sees is the last
-/// complete reading; without one they are read in the loop.
+/// Small sysfs files with one number each that are read together: a chip's sensors, or the frequencies of all
+/// CPUs. With a slow_reader they are read on one of its threads, and the loop sees the last complete reading.
+/// Without one they are read in the loop.
 class number_files {
  public:
   struct number {
@@ -22,19 +22,19 @@ class number_files {
   };
   struct file {
     std::string path;
-    bool once = false;  ///< a constant (a limit): read once, and again when one of the others comes or goes
+    bool once = false;  ///< a constant such as a limit: read once, and again when another file comes or goes
   };
 
-  /// `reader` null: the files are read in the loop.
+  /// If `reader` is null, the files are read in the loop.
   number_files(std::vector<file> files, std::shared_ptr<slow_reader> reader, clocks time);
 
-  /// Starts a reading when `period` has passed since the last one began and none is under way. True when a
-  /// new one is complete.
+  /// Starts a reading if none is under way and `period` has passed since the last one began. True if a new
+  /// reading is complete.
   bool poll(duration period);
-  /// The reading under way takes longer than the reader's patience.
+  /// Whether the reading under way takes longer than the reader's patience.
   bool overdue() const;
 
-  /// Of the last complete reading, in the order of the files.
+  /// The numbers of the last complete reading, in the order of the files.
   const std::vector<number>& numbers() const noexcept { return numbers_; }
   instant read_at() const noexcept { return read_at_; }
   duration took() const noexcept { return took_; }

@@ -51,7 +51,8 @@ std::vector<finding> os_source::probe() {
     outcomes.push_back(e.part->discover(scratch, group));
     if (outcomes.back()) outcomes.back() = e.part->read(scratch);
   }
-  // A part that hardware keeps waiting is reported with the time that it took.
+  // Wait for the parts that are read in the background, so that slow ones are reported with the time they
+  // took.
   const bool answered = options_.slow->wait(probe_patience);
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const auto& e = parts[i];
@@ -83,7 +84,7 @@ result<void> os_source::discover(board& out) {
   std::optional<error> first;
   bool any = false;
   for (auto& e : parts_) {
-    // Also those found before: page sizes and NUMA nodes may have been added.
+    // Parts that were found before are asked again: page sizes and NUMA nodes may have been added.
     const auto there = e.part->discover(out, group_);
     if (there) e.found = true;
     if (!there && !first) first = there.error();

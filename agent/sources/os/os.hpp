@@ -10,9 +10,9 @@
 
 namespace binnacle::agent {
 
-/// What the kernel says of the machine: CPU time, load, memory, interfaces, huge pages, pressure, uptime; CPU
-/// frequency, thermal throttling, sensor chips and thermal zones. Rates are made here, where the times of the
-/// reads are known.
+/// What the kernel says about the machine: CPU time, load, memory, interfaces, huge pages, pressure, uptime,
+/// CPU frequency, thermal throttling, sensor chips and thermal zones. Rates are computed here, because here
+/// the times of the reads are known.
 class os_source final : public source {
  public:
   explicit os_source(os_options options);
@@ -30,7 +30,7 @@ class os_source final : public source {
  private:
   struct entry {
     std::unique_ptr<os_part> part;
-    bool found = false;  // announced; read from then on
+    bool found = false;  // it is announced, and is read from then on
   };
   static std::vector<entry> make_parts(const os_options& options);
 

@@ -12,22 +12,22 @@
 
 namespace binnacle::agent {
 
-/// One file or folder of /proc or /sys that the os source reads. A part that fails takes nothing with it. Its
-/// series are in the source's group, or in groups of its own if it has a rhythm of its own.
+/// One file or folder of /proc or /sys that the os source reads. If a part fails, the others go on. Its
+/// series are in the source's group, or in groups of its own if it is read at another pace.
 class os_part {
  public:
   virtual ~os_part() = default;
 
   /// For --probe: "CPU time (/proc/stat)".
   virtual std::string what() const = 0;
-  /// What to do when it is not there.
+  /// What to do if it is not there.
   virtual std::string remedy() const { return "check proc-root and sys-root"; }
 
-  /// Announces its series if it can be read now. Called again for a part that could not.
+  /// Announces its series if it can be read now. Called again for a part that could not be read.
   virtual result<void> discover(board& out, board::group_ref group) = 0;
-  /// Reads it once. On an error its series are absent already.
+  /// Reads it once. If this returns an error, the part has already made its series absent.
   virtual result<void> read(board& out) = 0;
-  /// What of it is left out though the last read succeeded, in one sentence; empty when nothing is.
+  /// What is left out although the last read succeeded, in one sentence. Empty if nothing is.
   virtual std::string limitation() const { return {}; }
 };
 
@@ -37,14 +37,14 @@ struct os_options {
   std::string sys = "/sys";
   clocks time;
   bool virtual_interfaces = false;
-  bool per_cpu = false;  ///< also a series for each CPU and core
+  bool per_cpu = false;  ///< a series for each CPU and core, too
   duration period = std::chrono::seconds(1);
-  duration sensor_period = std::chrono::seconds(10);  ///< of what hardware may keep waiting
+  duration sensor_period = std::chrono::seconds(10);  ///< for files that hardware may delay
   duration drive_period = std::chrono::minutes(1);    ///< of drives' temperatures
   std::shared_ptr<slow_reader> slow;                  ///< reads what the hardware may delay
 };
 
-/// A part that is one text: keeps the file open, and its series absent while it cannot be read.
+/// A part that is one text file. Keeps the file open; its series are absent while it cannot be read.
 class text_part : public os_part {
  public:
   explicit text_part(std::string path) : file_(std::move(path)) {}
@@ -54,13 +54,13 @@ class text_part : public os_part {
   result<void> read(board& out) final;
 
  protected:
-  /// Adds a series that becomes absent with the text.
+  /// Adds a series that becomes absent when the text cannot be read.
   board::series_ref announce(board& out, board::group_ref group, std::string family,
                              metrics::label_set labels = {});
   virtual void announce_all(board& out, board::group_ref group) = 0;
-  /// False when the text is not what the kernel writes there.
+  /// Takes values from the text. False if the text does not have the kernel's form.
   virtual bool take(std::string_view text, board& out) = 0;
-  /// The text cannot be read, or is none. What was announced is absent already.
+  /// The text cannot be read or does not have the kernel's form. The announced series are absent already.
   virtual void lost(absence, board&) {}
 
  private:
@@ -69,7 +69,7 @@ class text_part : public os_part {
   std::vector<char> buffer_;
 };
 
-/// Sets the value, or absent with a reason where there is none.
+/// Sets the value. If there is none, makes the series absent with the reason.
 template <class Optional>
 void set_or_absent(board& out, board::series_ref series, const Optional& value,
                    absence otherwise = absence::missing) {

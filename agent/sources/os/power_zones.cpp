@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// "arm-scmi" of "arm-scmi:0:1"; empty for a control type itself.
+// The control type "arm-scmi" of the entry "arm-scmi:0:1". Empty for an entry that is a control type itself.
 std::string control_type_of(const std::string& entry) {
   const auto colon = entry.find(':');
   return colon == entry.npos ? std::string() : entry.substr(0, colon);
@@ -22,7 +22,8 @@ bool shows_power(const fs::path& folder) {
   return fs::exists(folder / "power_uw", bad);
 }
 
-// "arm-scmi:0:1" is a part of "arm-scmi:0", if that is among the sorted entries.
+// Whether the zone is part of another one: "arm-scmi:0:1" is a part of "arm-scmi:0", if that is among the
+// sorted entries.
 bool is_part(const std::string& entry, const std::vector<std::string>& entries) {
   for (auto colon = entry.rfind(':'); colon != entry.npos && colon > 0; colon = entry.rfind(':', colon - 1)) {
     if (std::ranges::binary_search(entries, entry.substr(0, colon))) return true;
@@ -45,7 +46,7 @@ sensor_chips find_power_zones(const std::string& sys_root) {
   std::error_code bad;
   for (fs::directory_iterator it(parent, bad), end; !bad && it != end; it.increment(bad)) {
     const auto entry = it->path().filename().string();
-    // RAPL's zones count energy; the source rapl reads those.
+    // RAPL's zones count energy, and the source rapl reads them.
     if (!control_type_of(entry).empty() && !entry.starts_with("intel-rapl") && shows_power(it->path()))
       entries.push_back(entry);
   }

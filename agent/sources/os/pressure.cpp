@@ -5,8 +5,8 @@
 namespace binnacle::agent {
 namespace {
 
-/// Pressure stall information of one resource. The ratios are made from the totals here, so they mean the
-/// time since the last read and not the kernel's running averages.
+/// Pressure stall information of one resource. The ratios are computed here from the totals. So they cover
+/// the time since the last read; the kernel's running averages are not used.
 class pressure_part final : public text_part {
  public:
   pressure_part(const os_options& options, std::string resource)
@@ -24,7 +24,7 @@ class pressure_part final : public text_part {
     const metrics::label_set labels{{"resource", resource_}};
     some_.total = announce(out, group, "os_pressure_waiting_seconds_total", labels);
     some_.ratio = announce(out, group, "os_pressure_waiting_ratio", labels);
-    // All tasks waiting for a CPU at once has no meaning for a whole machine: the kernel gives 0.
+    // For a whole machine "full" has no meaning for the resource cpu; the kernel gives 0.
     if (resource_ == "cpu") return;
     full_.total = announce(out, group, "os_pressure_stalled_seconds_total", labels);
     full_.ratio = announce(out, group, "os_pressure_stalled_ratio", labels);
@@ -56,7 +56,7 @@ class pressure_part final : public text_part {
         out.set_absent(ratio, absence::missing);
         return;
       }
-      out.set(total, static_cast<std::int64_t>(*us / 1000));  // at the catalogue's 1 ms
+      out.set(total, static_cast<std::int64_t>(*us / 1000));  // in ms, the catalogue's resolution
       rate.update(*us, now);
       if (rate.reason() == absence::none) {
         out.set(ratio, rate.per_second() / 1e6);

@@ -7,7 +7,7 @@
 namespace binnacle::agent::proc {
 namespace {
 
-// Takes the next line off `text`, without its end.
+// Removes the next line from `text` and returns it without its line end.
 std::string_view next_line(std::string_view& text) noexcept {
   const auto end = text.find('\n');
   const auto line = text.substr(0, end);
@@ -17,8 +17,8 @@ std::string_view next_line(std::string_view& text) noexcept {
 
 constexpr bool blank(char c) noexcept { return c == ' ' || c == '\t'; }
 
-// Takes the next word off `line`; empty at its end. Words are a few characters long: looking at each costs
-// less than find_first_of, which calls memchr(3) for each.
+// Removes the next word from `line` and returns it; empty at the end. Words are a few characters long, so a
+// loop costs less than find_first_of, which calls memchr(3) for each character.
 std::string_view next_word(std::string_view& line) noexcept {
   const char* const end = line.data() + line.size();
   const char* first = line.data();
@@ -37,7 +37,8 @@ std::optional<Number> number(std::string_view word) noexcept {
   return value;
 }
 
-// Takes the next word as a number. Its digits are looked at once: most of what /proc says is numbers.
+// Removes the next word and returns it as a number. The digits are parsed in the same pass, since most of
+// /proc is numbers.
 std::optional<std::uint64_t> next_count(std::string_view& line) noexcept {
   const char* const end = line.data() + line.size();
   const char* first = line.data();
@@ -46,16 +47,16 @@ std::optional<std::uint64_t> next_count(std::string_view& line) noexcept {
   const auto [behind, bad] = std::from_chars(first, end, value);
   line = {behind, end};
   if (bad == std::errc{} && (behind == end || blank(*behind))) return value;
-  next_word(line);  // the rest of what is no number
+  next_word(line);  // skip the rest of a word that is no number
   return std::nullopt;
 }
 
-// 12 of "cpu12".
+// The number 12 in "cpu12".
 std::optional<unsigned> cpu_number(std::string_view word) noexcept {
   return word.starts_with("cpu") ? number<unsigned>(word.substr(3)) : std::nullopt;
 }
 
-// What is behind "cpu" or "cpu12" on a line of /proc/stat. The oldest kernels stop after idle.
+// The numbers behind "cpu" or "cpu12" on a line of /proc/stat. The oldest kernels give none after idle.
 std::optional<cpu_ticks> ticks_of(std::string_view line) noexcept {
   cpu_ticks t;
   std::size_t got = 0;
@@ -157,7 +158,7 @@ std::optional<meminfo> parse_meminfo(std::string_view text) noexcept {
       {"SwapFree:", &meminfo::swap_free},
   };
   meminfo m;
-  // What we want is in the first half of the text.
+  // Stops when all fields are found: they are in the first half of the text.
   for (auto wanted = std::size(fields); wanted > 0 && !text.empty();) {
     auto line = next_line(text);
     const auto key = next_word(line);
@@ -179,8 +180,8 @@ bool parse_net_dev(std::string_view text, std::vector<interface>& out) {
   if (next_line(text).find("bytes") == std::string_view::npos) return false;
   while (!text.empty()) {
     auto line = next_line(text);
-    // Since an alias may hold a colon ("eth0:1"), the last one ends the name. A large counter may follow it
-    // directly.
+    // The last colon ends the name, because an alias may contain one ("eth0:1"). A large counter may follow
+    // the colon directly.
     const auto colon = line.rfind(':');
     if (colon == line.npos) continue;
     auto name = line.substr(0, colon);
@@ -188,7 +189,7 @@ bool parse_net_dev(std::string_view text, std::vector<interface>& out) {
     interface i {
       next_word(name), 0, 0, 0, 0, 0, 0, 0, 0
     };
-    std::array<std::uint64_t, 12> column{};  // of sixteen
+    std::array<std::uint64_t, 12> column{};  // the first 12 of 16 columns
     std::size_t got = 0;
     for (auto& c : column) {
       const auto value = next_count(line);

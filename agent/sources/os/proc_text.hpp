@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-/// Parsers of /proc texts: text in, numbers out. They take what newer kernels add and give nothing for what
-/// is broken. Source: proc(5); Linux Documentation/filesystems/proc.rst, accounting/psi.rst.
+/// Parsers for texts of /proc. They accept what newer kernels add, and return nothing for a broken text.
+/// Source: proc(5); Linux Documentation/filesystems/proc.rst, accounting/psi.rst.
 namespace binnacle::agent::proc {
 
 /// Ticks (1/100 s) of all CPUs since boot, by mode. guest and guest_nice are inside user and nice.
@@ -26,7 +26,7 @@ struct stat {
   std::optional<std::uint64_t> context_switches;
   std::optional<std::uint64_t> running;
 };
-/// /proc/stat; nothing without a whole "cpu" line.
+/// Parses /proc/stat. Nothing if there is no complete "cpu" line.
 std::optional<stat> parse_stat(std::string_view text) noexcept;
 
 /// One "cpuN" line of /proc/stat.
@@ -34,12 +34,13 @@ struct one_cpu {
   unsigned number = 0;
   cpu_ticks ticks;
 };
-/// The CPUs online, by number. Replaces `out`; a broken line is left out.
+/// Puts the CPUs that are online into `out`, by number, in place of what was there. A broken line is left
+/// out.
 void parse_cpus(std::string_view stat, std::vector<one_cpu>& out);
 
-/// The share of CPU time between two readings that was neither idle nor iowait. Single modes may step back a
-/// little (iowait and idle are estimates): such a mode counts 0. Nothing when no time has passed or all of it
-/// went back.
+/// The share of CPU time between two readings that was neither idle nor iowait. A single mode may step back a
+/// little (iowait and idle are estimates); it then counts as 0. Nothing if no time has passed, or if all of
+/// it went back.
 std::optional<double> utilization(const cpu_ticks& before, const cpu_ticks& after) noexcept;
 
 /// /proc/loadavg over 1, 5 and 15 minutes.
@@ -49,7 +50,7 @@ std::optional<std::array<double, 3>> parse_loadavg(std::string_view text) noexce
 struct meminfo {
   std::optional<std::uint64_t> total, available, free, buffers, cached, slab_reclaimable, slab_unreclaimable,
       swap_total, swap_free;
-  /// Total minus free, buffers, cached and slab: collectd's "used". Nothing if a part is missing, or if the
+  /// collectd's "used": total minus free, buffers, cached and slab. Nothing if a part is missing, or if the
   /// parts are more than the total.
   std::optional<std::uint64_t> used() const noexcept;
 };
@@ -61,10 +62,10 @@ struct interface {
   std::uint64_t receive_bytes, receive_packets, receive_errors, receive_dropped;
   std::uint64_t transmit_bytes, transmit_packets, transmit_errors, transmit_dropped;
 };
-/// Replaces `out`. False when the text is no /proc/net/dev; a single broken line is left out.
+/// Replaces `out`. False if the text is not a /proc/net/dev; a single broken line is left out.
 bool parse_net_dev(std::string_view text, std::vector<interface>& out);
 
-/// Time in µs in which some, or all (`full`), tasks waited. `full` is absent for cpu on older kernels.
+/// For how many µs some or all (`full`) tasks waited. For cpu, older kernels have no `full`.
 struct pressure {
   std::uint64_t some_us = 0;
   std::optional<std::uint64_t> full_us;

@@ -12,14 +12,14 @@
 namespace binnacle::agent {
 namespace {
 
-// A chip is kept busy at most this share of the time: one that takes long is read less often.
+// Reading a chip may take at most 1/20 of the time. A chip that takes long is read less often.
 constexpr int busy_share = 20;
 constexpr duration longest_period = std::chrono::minutes(10);
 constexpr std::size_t no_file = static_cast<std::size_t>(-1);
 
-/// Chips with sensors: hwmon's, or thermal zones. Each is a group of its own, read at its own pace and away
-/// from the loop unless it is quick. They come and go (drives, modules); one that went is forgotten at the
-/// next discovery.
+/// Chips with sensors, from hwmon or from thermal zones. Each chip has its own group and pace, and is read
+/// outside the loop unless it is quick. Chips come and go (drives, modules); one that is gone is forgotten at
+/// the next discovery.
 class sensor_part final : public os_part {
  public:
   using finder = std::function<result<sensor_chips>()>;
@@ -100,7 +100,7 @@ class sensor_part final : public os_part {
   struct chip {
     sensor_chip about;
     number_files files;
-    duration period;  // asked for
+    duration period;  // the period that is wanted for it
     duration slowest{};
     board::group_ref group = board::no_group;
     board::series_ref seconds = board::no_series;
@@ -150,7 +150,7 @@ class sensor_part final : public os_part {
     chips_.push_back({std::move(about), std::move(from), period, {}, group, seconds, std::move(outputs)});
   }
 
-  // False when the chip is not there any more.
+  // False if the chip is gone.
   bool take(chip& c, board& out) const {
     const auto& numbers = c.files.numbers();
     bool any_there = false;
@@ -187,7 +187,7 @@ class sensor_part final : public os_part {
     const auto wanted =
         std::min(std::max<duration>(period_of(c.about.how), c.slowest * busy_share), longest_period);
     if (c.about.how == sensor_chip::pace::quick) return;
-    // Not for every microsecond: a new period announces the catalogue again.
+    // Ignore small changes, because a new period announces the catalogue again.
     if (wanted < c.period * 3 / 2 && wanted * 3 / 2 > c.period) return;
     c.period = wanted;
     out.set_period(c.group, wanted, metrics::stale_after(wanted));
@@ -200,7 +200,7 @@ class sensor_part final : public os_part {
   std::size_t left_out_ = 0;
 };
 
-// The chips of hwmon, and the kernel's power zones as chips: both measure this machine.
+// The chips of hwmon and, as further chips, the kernel's power zones.
 result<sensor_chips> find_chips(const std::string& sys, bool every_core) {
   auto chips = find_hwmon_chips(sys, every_core);
   auto zones = find_power_zones(sys);

@@ -12,7 +12,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view prefix = "thermal_zone";
-// A register of the CPU; the others ask firmware (ACPI) or a bus.
+// This type reads a register of the CPU. The other types ask firmware (ACPI) or a bus.
 constexpr std::string_view quick_type = "x86_pkg_temp";
 
 }  // namespace
@@ -26,7 +26,7 @@ result<sensor_chips> find_thermal_zones(const std::string& sys_root) {
   for (const fs::directory_iterator end; !bad && it != end; it.increment(bad)) {
     const auto folder = it->path().string();
     const auto name = it->path().filename().string();
-    if (!name.starts_with(prefix)) continue;  // "cooling_device0"
+    if (!name.starts_with(prefix)) continue;  // such as "cooling_device0"
     if (zones.all.size() >= sensor_chips::most) {
       ++zones.left_out;
       continue;

@@ -17,8 +17,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// How often, and how long, CPU packages and their cores slowed down because they were too hot. Every CPU of
-/// a package counts the package's events, and every sibling its core's, so one of each is read. Source: Linux
+/// How often, and for how long, CPU packages and their cores slowed down because they were too hot. Each CPU
+/// repeats the counter of its package, and hardware threads of a core repeat the core's. So one CPU's file is
+/// read for each package, and one for each core. Source: Linux
 /// Documentation/ABI/testing/sysfs-devices-system-cpu; arch x86, therm_throt.c.
 class throttle_part final : public os_part {
  public:
@@ -58,13 +59,13 @@ class throttle_part final : public os_part {
 
  private:
   struct package {
-    std::size_t first_file = 0;  // of package_files_
+    std::size_t first_file = 0;  // its index in package_files_
     std::vector<std::size_t> core_files;
     board::series_ref events = board::no_series, rate = board::no_series, seconds = board::no_series,
                       ratio = board::no_series, cores = board::no_series;
     counter_rate events_rate, time_rate;
   };
-  // Package, then one folder of each of its cores, by the number of the CPU.
+  // By package: a folder for each of its cores, in the order of the CPUs' numbers.
   using core_folders = std::map<std::string, std::vector<std::string>>;
 
   result<core_folders> find() {
@@ -115,7 +116,7 @@ class throttle_part final : public os_part {
     core_files_.emplace(std::move(of_cores), nullptr, options_.time);
   }
 
-  // A counter at the catalogue's resolution, and its rate in units of a second times `unit`.
+  // Sets a counter at the catalogue's resolution, and its rate. `unit` is one count in seconds.
   static void take_counter(const number_files::number& n, counter_rate& rate, double unit, instant now,
                            board::series_ref total, board::series_ref per_second, board& out) {
     if (n.reason != absence::none || n.value < 0) {

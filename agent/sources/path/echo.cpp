@@ -15,7 +15,7 @@ namespace binnacle::agent {
 namespace {
 
 constexpr std::size_t header_size = 8;  // type, code, checksum, id, sequence
-// Something to carry, as every ping does; the address's owner can look us up.
+// A payload, as every ping has one. It tells the owner of the address who we are.
 constexpr std::string_view payload = "binnacle-agent path probe";
 
 descriptor open_socket(int family, int type) {
@@ -59,7 +59,7 @@ result<echo_socket> echo_socket::open(const sockaddr* to, socklen_t size) {
     return error{errc::io, fmt::format("no ICMP socket: {}", describe(errno))};
   }
   if (raw && v6) {
-    // Neighbour discovery and the like are not for us.
+    // Receive only echo replies: neighbour discovery and the like are not for us.
     icmp6_filter answers;
     ICMP6_FILTER_SETBLOCKALL(&answers);
     ICMP6_FILTER_SETPASS(ICMP6_ECHO_REPLY, &answers);
@@ -67,7 +67,8 @@ result<echo_socket> echo_socket::open(const sockaddr* to, socklen_t size) {
   }
   if (::connect(fd.get(), to, size) != 0) return error{errc::io, describe(errno)};
   echo_socket out(std::move(fd), v6, raw);
-  // Raw sockets all get all answers, so each needs an id. The kernel gives a ping socket its id.
+  // Every raw socket gets all answers, so each needs an id of its own. A ping socket gets its id from the
+  // kernel.
   out.id_ = static_cast<std::uint16_t>((::getpid() ^ (out.fd() << 10)) & 0xffff);
   return out;
 }
@@ -78,7 +79,7 @@ result<void> echo_socket::send(std::uint16_t sequence) {
   put16(&packet[4], id_);
   put16(&packet[6], sequence);
   std::copy(payload.begin(), payload.end(), packet.begin() + header_size);
-  // The kernel makes the sum of IPv6, whose pseudo-header only it knows.
+  // For IPv6 the kernel computes the checksum, since only it knows the pseudo-header.
   if (!v6_) put16(&packet[2], internet_checksum(packet));
   const auto sent = ::send(fd_.get(), packet.data(), packet.size(), 0);
   if (sent < 0) return error{errc::io, describe(errno)};
@@ -95,7 +96,7 @@ result<std::optional<std::uint16_t>> echo_socket::take() {
     const unsigned char* at = packet.data();
     auto size = static_cast<std::size_t>(got);
     if (raw_ && !v6_) {
-      // With its IP header, of as many words as its first byte says.
+      // A raw IPv4 socket also gives the IP header. Its first byte says how many 32-bit words it has.
       const std::size_t header = size > 0 ? (at[0] & 0x0fu) * 4u : 0;
       if (header < 20 || size < header) continue;
       at += header;

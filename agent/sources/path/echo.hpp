@@ -11,20 +11,20 @@
 
 namespace binnacle::agent {
 
-/// ICMP echo (RFC 792, RFC 4443) over the least privilege that the kernel grants: a ping socket (SOCK_DGRAM,
-/// for groups in net.ipv4.ping_group_range, IPv6 included), else a raw one (CAP_NET_RAW). One for each peer;
-/// no waiting in here. Source: icmp(7), Linux net/ipv4/ping.c.
+/// ICMP echo (RFC 792, RFC 4443) with the least privilege that the kernel grants: a ping socket (SOCK_DGRAM,
+/// for groups in net.ipv4.ping_group_range, which counts for IPv6, too), else a raw socket (CAP_NET_RAW). One
+/// object for each peer; nothing in here waits. Source: icmp(7), Linux net/ipv4/ping.c.
 class echo_socket {
  public:
-  /// Towards that address. Errors: permission with the remedy; io.
+  /// Opens a socket towards that address. Errors: permission with the remedy; io.
   static result<echo_socket> open(const sockaddr* to, socklen_t size);
 
-  /// Becomes readable when something came; take() says what.
+  /// Becomes readable when something came. Then call take().
   int fd() const noexcept { return fd_.get(); }
-  /// Sends request number `sequence`. Errors: io (no route to it, for one).
+  /// Sends request number `sequence`. Errors: io (for example, no route to the peer).
   result<void> send(std::uint16_t sequence);
-  /// The next of what came: the sequence number of an answer to us; nothing when no more is there. What is no
-  /// answer to us is passed over. Errors: io (the path reported an error).
+  /// The sequence number of the next answer to us. Other packets are skipped. Nothing if no more packets are
+  /// there. Errors: io (the path reported an error).
   result<std::optional<std::uint16_t>> take();
 
  private:
@@ -35,7 +35,7 @@ class echo_socket {
   std::uint16_t id_ = 0;
 };
 
-/// Whether this process may open a ping socket; it needs CAP_NET_RAW for ICMP otherwise.
+/// Whether this process may open a ping socket. Otherwise ICMP needs CAP_NET_RAW.
 bool ping_sockets_allowed() noexcept;
 
 /// The Internet checksum. Source: RFC 1071.

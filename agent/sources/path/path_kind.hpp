@@ -14,7 +14,7 @@ class path_kind final : public source_kind {
   bool of_this_machine() const override { return false; }
   void bind(config_spec& spec) override;
   result<void> complete(const settings& s) override;
-  /// For ICMP, where no ping socket is allowed.
+  /// CAP_NET_RAW for ICMP, if no ping socket is allowed.
   void add_needs(const settings& s, source_needs& needs) const override;
   std::unique_ptr<source> make(const settings& s, const source_parts& with) const override;
   std::vector<finding> why_not_made() const override;

@@ -21,7 +21,7 @@ using async::task;
 std::string remedy(const path_peer& peer, errc code) {
   switch (code) {
     case errc::not_found: return "check the peer's name and this node's resolver";
-    case errc::permission: return {};  // the message has it
+    case errc::permission: return {};  // the message says it already
     case errc::timeout: return "is the peer up, and does no firewall drop what is sent to it?";
     default:
       return peer.icmp ? "is there a route to the peer, and does it answer echo requests?"
@@ -38,11 +38,11 @@ double seconds(duration d) { return std::chrono::duration<double>(d).count(); }
 
 }  // namespace
 
-/// Between a peer's coroutine and the source.
+/// What a peer's coroutine hands to the source.
 struct path_source::inbox {
   explicit inbox(duration window) : probes(window) {}
   path_window probes;
-  std::optional<path_outcome> newest;  // that read() has not taken yet
+  std::optional<path_outcome> newest;  // the newest outcome that read() has not taken yet
   std::function<void()> arrived;
 
   static task<void> fill(std::shared_ptr<inbox> in, std::shared_ptr<prober> from, duration offset,
@@ -117,7 +117,7 @@ void path_source::take(watched& w, board& out) {
   const auto got = *std::exchange(w.in->newest, std::nullopt);
   w.problem = got.round_trip ? std::string() : sentence(w.peer, got.why);
   if (!got.sent) {
-    // Nothing is known of the path: nobody was asked.
+    // Nobody was asked, so nothing is known about the path.
     const auto reason = got.why.code == errc::permission ? absence::permission : absence::missing;
     for (const auto s : {w.up, w.round_trip, w.jitter, w.loss}) out.set_absent(s, reason);
     return;

@@ -14,7 +14,7 @@ struct path_options {
   std::vector<path_peer> peers;
   duration period = std::chrono::seconds(1);   ///< between two probes of one peer; not below 100 ms
   duration timeout = std::chrono::seconds(1);  ///< of one probe; no longer than the period
-  duration window = std::chrono::seconds(10);  ///< over which round trip, jitter and loss are taken
+  duration window = std::chrono::seconds(10);  ///< for round trip, jitter and loss
 };
 
 /// Round trip, jitter and loss to named peers: what a policy needs for a service level or a network slice.
@@ -29,7 +29,7 @@ class path_source final : public source {
   duration period() const noexcept override { return options_.period; }
   bool waits() const noexcept override { return true; }
   void start(async::task_group& beside, std::function<void()> arrived) override;
-  /// Probes every peer once, all at a time.
+  /// Probes every peer once, all at the same time.
   std::vector<finding> probe() override;
   result<void> discover(board& out) override;
   std::string limitation() const override;

@@ -8,12 +8,12 @@
 
 namespace binnacle::agent {
 
-/// The probes of one peer in the last `span`, and what they say of the path. Pure.
+/// The probes to one peer within the last `span`, and what they say about the path. Pure.
 class path_window {
  public:
   explicit path_window(duration span) noexcept : span_(span) {}
 
-  /// A probe that was sent at `when`: the round trip it took, or nothing when no answer came in time.
+  /// Adds a probe that was sent at `when`: its round trip, or nothing if no answer came in time.
   void add(instant when, std::optional<duration> round_trip) {
     probes_.push_back({when, round_trip});
     while (!probes_.empty() && when - probes_.front().sent >= span_) probes_.pop_front();
@@ -22,8 +22,8 @@ class path_window {
   struct summary {
     std::size_t sent = 0;
     std::size_t lost = 0;
-    duration round_trip{};  ///< mean of the answered ones; meaningful when there are any
-    duration jitter{};      ///< mean difference between an answered probe and the answered one before it
+    duration round_trip{};  ///< mean over the answered probes; only valid if there are any
+    duration jitter{};      ///< mean difference between an answered probe and the answered probe before it
     bool answered() const noexcept { return lost < sent; }
     bool has_jitter() const noexcept { return sent - lost > 1; }
   };

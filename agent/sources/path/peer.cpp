@@ -34,7 +34,7 @@ result<path_peer> parse_peer(std::string_view text) {
     return wrong;
   }
   const auto at = read_endpoint(rest, 0);
-  // An echo request has no port, a connection needs one.
+  // A TCP connection needs a port; an echo request must not have one.
   if (!at || (at->port == 0) != out.icmp) return wrong;
   out.at = *at;
   return out;

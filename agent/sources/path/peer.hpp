@@ -16,11 +16,11 @@ struct path_peer {
   endpoint at;        ///< port 0 with icmp
 };
 
-/// "node8:9110" or "[fd00::8]:9110" (TCP), "icmp:10.0.0.1", each also as "NAME=…". Without NAME the text
-/// itself is the name. Errors: invalid_input with the forms expected.
+/// Parses "node8:9110" or "[fd00::8]:9110" (TCP) or "icmp:10.0.0.1", each also as "NAME=…". Without NAME= the
+/// text itself is the name. Errors: invalid_input with the expected forms.
 result<path_peer> parse_peer(std::string_view text);
 
-/// All of them; names must differ, and there is a bound. Errors: likewise.
+/// Parses all of them. Names must differ, and their number is bounded. Errors: as above.
 result<std::vector<path_peer>> parse_peers(const std::vector<std::string>& texts);
 
 }  // namespace binnacle::agent

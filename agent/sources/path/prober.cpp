@@ -22,7 +22,7 @@ namespace {
 
 constexpr auto names_are_good_for = std::chrono::minutes(1);
 constexpr auto names_are_tried_again = std::chrono::seconds(10);
-constexpr int most_at_a_turn = 64;  // packets, before others get theirs
+constexpr int most_at_a_turn = 64;  // packets in a row, before other coroutines run
 
 }  // namespace
 
@@ -66,7 +66,7 @@ task<result<void>> prober::look_up(async::deadline until) {
   auto found = co_await async::resolve(peer_.at.host, peer_.at.port, until);
   if (found.has_error()) {
     look_up_again_ = async::within(names_are_tried_again);
-    // A resolver that is down does not cut a path that works.
+    // If the resolver is down, go on with the addresses that are known.
     if (!addresses_.empty()) co_return result<void>();
     co_return found.error();
   }

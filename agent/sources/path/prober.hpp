@@ -14,23 +14,24 @@
 
 namespace binnacle::agent {
 
-/// What one probe gave.
+/// The outcome of one probe.
 struct path_outcome {
   bool sent = false;                   ///< false: nothing could be sent (no address, no privilege)
-  instant when{};                      ///< of its end
-  std::optional<duration> round_trip;  ///< nothing: lost, or not sent
-  error why;                           ///< when there is no round trip
+  instant when{};                      ///< when the probe ended
+  std::optional<duration> round_trip;  ///< nothing: the probe was lost or not sent
+  error why;                           ///< why there is no round trip
 };
 
-/// Probes one peer: a TCP connection that is closed at once, or an ICMP echo request. The name is looked up
-/// again every minute; when an address does not answer the next one is tried by the next probe. The round
-/// trip includes what this loop was busy with meanwhile. Include from .cpp files only. Threads: one loop.
+/// Probes one peer: opens a TCP connection and closes it at once, or sends an ICMP echo request. The name is
+/// looked up again every minute. If an address does not answer, the next probe tries the next address. If
+/// this loop is busy meanwhile, that adds to the round trip. Include from .cpp files only. Threads: one loop.
 class prober {
  public:
   prober(path_peer peer, duration timeout, clocks time = {});
   const path_peer& peer() const noexcept { return peer_; }
 
-  /// One probe at a time, over within the timeout. `self` keeps the prober while it runs.
+  /// Runs one probe, which ends within the timeout. Only one at a time. `self` keeps the prober alive while
+  /// it runs.
   static async::task<path_outcome> once(std::shared_ptr<prober> self);
 
  private:
@@ -49,7 +50,7 @@ class prober {
   async::deadline look_up_again_{};
   std::optional<echo_socket> echo_;
   async::tcp::endpoint echo_to_;
-  std::optional<waiter> readable_;  // on a descriptor of its own for the same socket
+  std::optional<waiter> readable_;  // waits on a duplicate of the socket's descriptor
   std::uint16_t sequence_ = 0;
 };
 

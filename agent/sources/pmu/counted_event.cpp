@@ -14,7 +14,8 @@ counted_event counted(const named_event& e, event_places places) {
   counted_event c;
   c.name = e.name;
   c.total = std::string(e.family) + "_total";
-  // Seconds per second would be a ratio of another name; nobody needs it beside os_cpu_utilization_ratio.
+  // An event that is scaled (a clock) gets no rate: seconds per second would be a ratio under another name,
+  // and os_cpu_utilization_ratio gives that.
   if (e.scale == 1) c.rate = std::string(e.family) + "_per_second";
   c.scale = e.scale;
   c.named = true;
@@ -44,8 +45,8 @@ counted_event counted(memory_flow flow) {
   return c;
 }
 
-// A flag's value is split at its commas, also those within cpu/event=0xc2,umask=0x01/: what lies between two
-// slashes is one again.
+// A flag's value is split at all commas, even those within cpu/event=0xc2,umask=0x01/. This joins again what
+// stands between two slashes.
 std::vector<std::string> whole_names(const std::vector<std::string>& pieces) {
   std::vector<std::string> names;
   bool inside = false;

@@ -7,7 +7,7 @@
 namespace binnacle::agent {
 namespace {
 
-constexpr unsigned patience = 5;  // reads without a turn after which a group counts as too large
+constexpr unsigned patience = 5;  // after this many reads without a turn a group counts as too large
 
 bool is_descriptor_limit(int error_number) { return error_number == EMFILE || error_number == ENFILE; }
 
@@ -58,7 +58,7 @@ void counter_set::open(std::span<const planned_group> plan, std::span<const unsi
   }
 }
 
-// False when no more descriptors may be opened.
+// Opens the group on one CPU. False if no more descriptors may be opened.
 bool counter_set::open_on(std::size_t number, const planned_group& planned, unsigned cpu, std::size_t most) {
   std::vector<open_group> made;
   std::size_t added = 0;

@@ -13,41 +13,41 @@
 
 namespace binnacle::agent {
 
-/// The open groups of a set of events on all their CPUs, for the whole machine or for one cgroup. Threads:
-/// the agent's loop.
+/// The open counters of a set of events, in groups, on all their CPUs, for the whole machine or for one
+/// cgroup. Threads: the agent's loop.
 class counter_set {
  public:
-  /// `cgroup` is the descriptor of a cgroup's folder and stays the caller's; −1: everything that runs.
+  /// `cgroup` is the descriptor of a cgroup's folder, and stays the caller's. −1 counts everything that runs.
   explicit counter_set(perf_opener open, int cgroup = -1);
 
-  /// Opens each planned group on those of its CPUs that are `online`, where it is not open yet, and closes
-  /// groups on all other CPUs. If the kernel refuses an event on one of its CPUs, the event is in refused()
-  /// and is not tried again before close(): a count of a part of the machine is not the machine's. Events for
-  /// which `most` descriptors or the process's limit of open files leave no room are in refused(), too, and
-  /// the next call tries them again. Blocks: one system call for each event and CPU.
+  /// Opens each planned group on those of its CPUs that are `online`, unless it is open there already, and
+  /// closes groups on all other CPUs. If the kernel refuses an event on one of its CPUs, the event is put
+  /// into refused() and not tried again before close(): a count that lacks a CPU is not the machine's. Events
+  /// for which `most` descriptors or the process's limit of open files leave no room are put into refused(),
+  /// too, and the next call tries them again. Blocks: one system call for each event and CPU.
   void open(std::span<const planned_group> plan, std::span<const unsigned> online, std::size_t most);
   void close();
 
-  /// errno by event; EMFILE for those that there was no descriptor for.
+  /// By event: the errno. EMFILE for events for which there was no descriptor.
   const std::map<std::size_t, int>& refused() const noexcept { return refused_; }
   std::size_t reads() const noexcept { return groups_.size(); }
 
-  /// What one reading gives for one event on one CPU.
+  /// One event on one CPU in one reading.
   struct count {
     std::size_t event = 0;
     unsigned cpu = 0;
-    absence reason = absence::none;  ///< not_running, or missing: the CPU went away
-    std::uint64_t rise = 0;          ///< scaled; when reason is none
-    std::uint64_t enabled_ns = 0;    ///< since the last read
-    std::uint64_t running_ns = 0;    ///< of that, on the PMU
+    absence reason = absence::none;  ///< not_running, or missing (the CPU went away)
+    std::uint64_t rise = 0;          ///< how much it rose, scaled; valid if reason is none
+    std::uint64_t enabled_ns = 0;    ///< time since the last read
+    std::uint64_t running_ns = 0;    ///< part of that time on the PMU
   };
-  /// Reads every group once. A cgroup that ran nothing on a CPU counted nothing there. A group whose CPU went
-  /// offline is closed; open() brings it back.
+  /// Reads every group once. A cgroup that did not run on a CPU has the count 0 there. If a group's CPU went
+  /// offline, the group is closed, and open() opens it again later.
   void read(std::vector<count>& out);
 
-  /// A hardware group of several events has had no turn at all although it is being asked for: it does not
-  /// fit on its PMU (the NMI watchdog may hold a counter, which the kernel does not consider when it opens
-  /// one).
+  /// Whether a hardware group of several events has never had a turn although it was asked for. Such a group
+  /// does not fit on its PMU: the NMI watchdog may hold a counter, which the kernel does not consider when it
+  /// opens a group.
   bool too_crowded() const noexcept;
 
  private:
@@ -58,7 +58,7 @@ class counter_set {
     perf_group counters;
     std::vector<std::size_t> events;
     std::vector<scaled_counter> meters;
-    std::uint64_t enabled_ns = 0, running_ns = 0;  // of the last read
+    std::uint64_t enabled_ns = 0, running_ns = 0;  // as of the last read
     unsigned reads_without_turn = 0;
   };
   bool has(std::size_t planned, unsigned cpu) const;

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t longest_name = 200;
 
-// "r01c2": hexadecimal, as perf-record(1) has it.
+// The number in "r01c2": hexadecimal, as in perf-record(1).
 std::optional<std::uint64_t> raw_number(std::string_view name) {
   if (name.size() < 2 || (name[0] != 'r' && name[0] != 'R')) return std::nullopt;
   name.remove_prefix(1);
@@ -27,7 +27,8 @@ std::optional<std::uint64_t> raw_number(std::string_view name) {
   return value;
 }
 
-// "uncore_imc" is also uncore_imc_0, uncore_imc_1…, and "imc" too, as perf takes it.
+// Whether the PMU `device` is meant by the name `wanted`. As in perf, "uncore_imc" also means uncore_imc_0,
+// uncore_imc_1…, and so does "imc".
 bool is_box_of(std::string_view device, std::string_view wanted) {
   if (!device.starts_with(wanted)) {
     constexpr std::string_view uncore = "uncore_";
@@ -53,7 +54,7 @@ std::vector<std::string> nearest_names(std::string_view name, const std::vector<
   for (const auto& candidate : names) {
     const auto text = lowered(candidate);
     const auto colons = text.find("::");
-    // A PMU's name in front is often left out.
+    // People often leave out the PMU's name in front.
     const auto bare =
         colons == text.npos ? std::string_view(text) : std::string_view(text).substr(colons + 2);
     auto away = std::min(edit_distance(wanted, text), edit_distance(wanted, bare));
@@ -88,7 +89,8 @@ event_places event_finder::on_cores(perf_encoding encoding) const {
     if (own.type == PERF_TYPE_RAW) {
       own.type = d->type();
     } else {
-      // Source: linux/perf_event.h, PERF_PMU_TYPE_SHIFT: which of a hybrid machine's PMUs is meant.
+      // The upper half of config says which of a hybrid machine's PMUs is meant. Source: linux/perf_event.h,
+      // PERF_PMU_TYPE_SHIFT.
       own.config |= std::uint64_t{d->type()} << 32;
     }
     places.push_back(place_of(*d, own));

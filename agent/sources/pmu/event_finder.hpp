@@ -10,7 +10,7 @@
 
 namespace binnacle::agent {
 
-/// What and where an event's name means on this machine.
+/// Finds out what an event's name means on this machine, and where the event is counted.
 ///
 ///   instructions, LLC-load-misses        perf's names for what every CPU has
 ///   r01c2                                a number for the cores' PMU, from the maker's manual
@@ -22,8 +22,8 @@ class event_finder {
  public:
   explicit event_finder(std::vector<pmu_device> devices) : devices_(std::move(devices)) {}
 
-  /// Errors: not_found with the nearest names, invalid_input, unsupported: one sentence with the remedy.
-  /// Blocks: a few small files; libpfm4's tables for the last two forms.
+  /// Errors: not_found with the most similar names, invalid_input, unsupported; one sentence with the remedy.
+  /// Blocks: a few small files, and libpfm4's tables for the last two forms.
   result<event_places> find(std::string_view name) const;
 
   const std::vector<pmu_device>& devices() const noexcept { return devices_; }
@@ -37,8 +37,9 @@ class event_finder {
   std::vector<pmu_device> devices_;
 };
 
-/// At most `most` of `names` that look like `name`, the nearest first: names that contain it, and names that
-/// insertions, removals and replacements of at most a third of its letters make of it. Pure.
+/// At most `most` of `names` that are similar to `name`, the most similar first. Similar names contain
+/// `name`, or differ from it by insertions, removals and replacements of at most a third of its letters.
+/// Pure.
 std::vector<std::string> nearest_names(std::string_view name, const std::vector<std::string>& names,
                                        std::size_t most);
 

@@ -36,7 +36,7 @@ void event_meter::add(const counter_set::count& part) noexcept {
 
 void event_meter::settle(instant now, board& out) {
   if (!any_) {
-    // An event that was refused has its reason already. Otherwise every CPU that counts the event is offline.
+    // A refused event keeps its reason. Otherwise every CPU that counts the event is offline.
     if (settled_ == absence::none || settled_ == absence::not_read_yet) {
       refuse(absence::missing, out);
     }
@@ -51,7 +51,8 @@ void event_meter::settle(instant now, board& out) {
     return;
   }
   if (scale_ == 1) {
-    // A mantissa holds 138 days of cycles of the largest machines; then it starts again, as counters may.
+    // A mantissa has room for 138 days of cycles of the largest machines. Then the total starts again at 0,
+    // as counters may.
     constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
     out.set(total_series_, static_cast<std::int64_t>(total_ & most));
   } else {

@@ -6,9 +6,9 @@
 namespace binnacle::agent {
 namespace {
 
-constexpr std::size_t most_members = 32;  // of a group of software events: a bound on what one read gives
+constexpr std::size_t most_members = 32;  // in a group of software events; bounds what one read gives
 
-// Config of a generic hardware event has the PMU's type in its upper half on hybrid machines.
+// On hybrid machines the upper half of a generic hardware event's config holds the PMU's type.
 bool has_own_counter(const perf_encoding& e) {
   if (e.type != PERF_TYPE_HARDWARE) return false;
   const auto id = e.config & 0xffff'ffff;
@@ -16,10 +16,10 @@ bool has_own_counter(const perf_encoding& e) {
          id == PERF_COUNT_HW_REF_CPU_CYCLES;
 }
 
-// The group of a PMU that is being filled.
+// The group of a PMU to which events are being added.
 struct filling {
   std::uint32_t pmu;
-  std::size_t group;  // into the result
+  std::size_t group;  // its index in the result
   unsigned general = 0;
 };
 

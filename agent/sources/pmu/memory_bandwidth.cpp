@@ -7,8 +7,8 @@
 namespace binnacle::agent {
 namespace {
 
-// The names of one direction on one PMU; the events of a row belong together, the first row that is there
-// counts.
+// Event names for one direction on one PMU. The events of a row are added up; the first row whose events
+// exist is used.
 using row = std::array<std::string_view, 2>;
 constexpr std::array<row, 4> read_rows{{{"cas_count_read", ""},
                                         {"cas_count_read_sch0", "cas_count_read_sch1"},
@@ -35,7 +35,7 @@ std::optional<double> bytes_in(std::string_view unit) {
   return std::nullopt;
 }
 
-// False when this PMU has no such events, or one whose unit is no number of bytes.
+// Adds the events of a row to `out`. False if this PMU lacks them, or if their unit is not a number of bytes.
 bool add_row(const pmu_device& d, const row& names, memory_flow& out) {
   event_places places;
   double bytes = 0;

@@ -9,19 +9,19 @@
 
 namespace binnacle::agent {
 
-/// What the memory controllers count of one direction.
+/// The events of the memory controllers for one direction.
 struct memory_flow {
   std::string direction;  ///< "read", "write"
-  double bytes = 0;       ///< of one count
+  double bytes = 0;       ///< bytes that one count stands for
   event_places places;    ///< every channel of every socket
 };
 
-/// Reads and writes of the machine's memory, as far as its memory controllers are PMUs. Intel: the kernel's
-/// own event names of uncore_imc (servers' cas_count_read, clients' data_reads, Granite Rapids' two halves of
-/// a channel) with their .scale and .unit; the free-running counters only where there is nothing else. AMD
-/// (Zen 4 on): amd_umc has no names in sysfs, so its CAS commands by number, 64 bytes each. Empty when there
-/// is no such PMU. Blocks: a few small files for each. Source: arch/x86/events/intel/uncore_snb.c and
-/// uncore_snbep.c; AMD PPR, UMC performance monitors
+/// Finds the events that count reads and writes of the machine's memory, where its memory controllers are
+/// PMUs. Intel: the kernel's own event names of uncore_imc (cas_count_read on servers, data_reads on clients,
+/// the two halves of a channel on Granite Rapids) with their .scale and .unit; free-running counters are used
+/// only if there is nothing else. AMD (from Zen 4): amd_umc has no names in sysfs, so its CAS commands are
+/// named by number, with 64 bytes each. Empty if there is no such PMU. Blocks: a few small files for each.
+/// Source: arch/x86/events/intel/uncore_snb.c and uncore_snbep.c; AMD PPR, UMC performance monitors
 /// (tools/perf/pmu-events/arch/x86/amdzen4/memory-controller.json).
 std::vector<memory_flow> find_memory_flows(std::span<const pmu_device> devices);
 

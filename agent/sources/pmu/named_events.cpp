@@ -80,12 +80,12 @@ constexpr named_event events[] = {
     {"emulation-faults", "", "pmu_emulation_faults", software(PERF_COUNT_SW_EMULATION_FAULTS)},
 };
 
-// What collectd's plugin has no switch for; node_exporter's perf collector reads these.
+// Events for which collectd's plugin has no switch. node_exporter's perf collector reads them.
 constexpr std::array<std::string_view, 3> not_in_collectd{"ref-cycles", "stalled-cycles-frontend",
                                                           "stalled-cycles-backend"};
 
-// Cycles and instructions have counters of their own on Intel: with three more the group fits beside the
-// kernel's NMI watchdog, and nothing takes turns.
+// On Intel, cycles and instructions have counters of their own. Three more events still fit beside the
+// kernel's NMI watchdog, so no group has to take turns.
 constexpr std::array<std::string_view, 9> default_preset{
     "cycles",           "instructions",   "cache-references", "cache-misses", "branch-misses",
     "context-switches", "cpu-migrations", "page-faults",      "major-faults"};

@@ -1,4 +1,4 @@
-// The only file with libpfm4: its <perfmon/perf_event.h> and <linux/perf_event.h> define the same names.
+// The only file that uses libpfm4: its <perfmon/perf_event.h> and <linux/perf_event.h> define the same names.
 #include "agent/sources/pmu/pfm_events.hpp"
 
 #include <fmt/format.h>
@@ -86,8 +86,8 @@ result<pfm_events::found> pfm_events::encode(const std::string& name) const {
   if (library_->event_info(arg.idx, PFM_OS_PERF_EVENT_EXT, &event) == PFM_SUCCESS &&
       library_->pmu_info(event.pmu, &pmu) == PFM_SUCCESS) {
     f.outside_cores = pmu.type == PFM_PMU_TYPE_UNCORE;
-    // Without its driver the library encodes such an event as a raw one of the cores, which counts something
-    // else.
+    // If the driver of such a PMU is missing, the library encodes the event as a raw event of the cores,
+    // which counts something else.
     if (f.outside_cores && f.encoding.type == PERF_TYPE_RAW) {
       return error{errc::unsupported,
                    fmt::format("\"{}\" belongs to {}, which this kernel has no driver for", name, pmu.desc)};

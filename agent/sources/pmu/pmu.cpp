@@ -13,8 +13,8 @@
 namespace binnacle::agent {
 namespace {
 
-// Beside cycles and instructions; most PMUs have four general counters or more a thread, and the NMI watchdog
-// may hold one.
+// The events in a group beside cycles and instructions. Most PMUs have at least four general counters a
+// thread, and the NMI watchdog may hold one.
 constexpr unsigned most_general = 3;
 
 bool is_unsupported(int error_number) {
@@ -48,7 +48,7 @@ result<void> pmu_source::discover(board& out) {
   return {};
 }
 
-// What there is to count, and on which CPUs, as the machine is now.
+// Finds the events to count, and the CPUs on which they are counted, as the machine is now.
 void pmu_source::find_events() {
   const event_finder finder(find_pmu_devices(options_.sys_root));
   auto list = list_events(options_.wishes, finder);
@@ -56,7 +56,8 @@ void pmu_source::find_events() {
   if (!tracks(list.events)) track(std::move(list.events));
 }
 
-// Whether these are the events that have places here: one whose PMU went away stays, without any.
+// Whether the tracked events are these, at the same places. A tracked event whose PMU went away has no place
+// and does not count.
 bool pmu_source::tracks(const std::vector<counted_event>& events) {
   const auto is_there = [](const counted_event& e) { return !e.places.empty(); };
   return std::ranges::count_if(tracked_, is_there, &tracked::about) ==
@@ -67,11 +68,11 @@ bool pmu_source::tracks(const std::vector<counted_event>& events) {
          });
 }
 
-// Whether an event that was refused is let in now: a right was granted, a counter became free.
+// Whether the kernel would accept a refused event now, because a right was granted or a counter became free.
 bool pmu_source::relented(std::span<const unsigned> online) const {
   return std::ranges::any_of(counters_.refused(), [&](const auto& refusal) {
     const auto& places = tracked_[refusal.first].about.places;
-    if (refusal.second == EMFILE) return false;  // open() tries that again
+    if (refusal.second == EMFILE) return false;  // open() tries it again by itself
     return std::ranges::all_of(places, [&](const event_place& place) {
       const unsigned cpu = place.cpus && !place.cpus->empty() ? place.cpus->front() : online.front();
       return perf_group().add(open_, {.event = place.encoding, .cpu = cpu}) == 0;
@@ -79,7 +80,7 @@ bool pmu_source::relented(std::span<const unsigned> online) const {
   });
 }
 
-// An event that was there before goes on with its total. One whose PMU went away stays announced, as missing.
+// An event that was tracked before keeps its total. If its PMU went away, it stays announced as missing.
 void pmu_source::track(std::vector<counted_event> events) {
   for (auto& old : tracked_) old.about.places.clear();
   for (auto& e : events) {
@@ -92,7 +93,7 @@ void pmu_source::track(std::vector<counted_event> events) {
   reopen();
 }
 
-// Plans again; the counters are opened next.
+// Makes a new plan. read() then opens the counters.
 void pmu_source::reopen() {
   std::vector<event_places> places;
   for (auto& t : tracked_) {
@@ -157,8 +158,8 @@ void pmu_source::announce(std::span<const unsigned> online, board& out) {
   }
 }
 
-// Names one thing that is not counted although another look might mend it, or although the configuration
-// asks for it. What the machine simply does not have is left to --probe.
+// Sets the limitation: one event that is not counted although another look may help, or although the
+// configuration names it. Events that the machine simply does not have are reported by --probe only.
 void pmu_source::limit() {
   limitation_ = problems_.empty() ? std::string() : problems_.front();
   if (!limitation_.empty()) return;
@@ -189,7 +190,7 @@ pmu_source::tracked* pmu_source::find(std::string_view event) {
 result<void> pmu_source::read(board& out) {
   if (const auto text = online_file_.read(buffer_); text && (reopen_ || *text != online_)) {
     if (const auto online = parse_cpu_list(*text)) {
-      // A box of a CPU that went offline is counted on another one of its package now.
+      // When a CPU goes offline, the kernel counts a box on another CPU of its package.
       if (*text != online_) find_events();
       online_ = *text;
       open(*online, out);
@@ -201,7 +202,7 @@ result<void> pmu_source::read(board& out) {
   for (auto& t : tracked_) t.enabled_ns = t.running_ns = 0;
   reopen_ = false;
   for (const auto& c : counts_) {
-    if (counters_.refused().contains(c.event)) continue;  // on another CPU
+    if (counters_.refused().contains(c.event)) continue;  // refused on another CPU
     auto& t = tracked_[c.event];
     const int key = options_.per_cpu && t.about.named ? static_cast<int>(c.cpu) : whole_machine;
     t.meters[key].add(c);

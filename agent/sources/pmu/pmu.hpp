@@ -20,15 +20,16 @@ struct pmu_options {
   std::string proc_root = "/proc";
   duration period = std::chrono::seconds(1);
   event_wishes wishes;
-  bool per_cpu = false;  ///< named events for each CPU instead of their sum
+  bool per_cpu = false;  ///< named events for each CPU, instead of their sum
   std::size_t most_descriptors = 16'384;
 };
 
-/// What CPUs and memory controllers count: perf_event_open(2), system-wide on every CPU.
+/// Events that CPUs and memory controllers count: perf_event_open(2), system-wide on every CPU.
 ///
-/// One read(2) a group and CPU; the machine's sum is made here, and absent when a part of it is. Events that
-/// this machine does not have are absent (missing) and stop no other: without a hardware PMU, as in most
-/// virtual machines, the software events go on. CPUs may come and go: totals go on from where they were.
+/// Each group and CPU costs one read(2). The machine's sum is made here, and is absent if a part of it is.
+/// Events that this machine does not have are absent (missing) and do not affect others: without a hardware
+/// PMU, as in most virtual machines, the software events still count. CPUs may come and go: totals go on from
+/// where they were.
 class pmu_source final : public source {
  public:
   explicit pmu_source(pmu_options options, clocks time = {}, perf_opener open = open_perf_event);
@@ -41,19 +42,19 @@ class pmu_source final : public source {
   result<void> read(board& out) override;
 
  private:
-  /// Key of the machine's sum beside those of single CPUs.
+  /// The key of the machine's sum, where single CPUs have their numbers.
   static constexpr int whole_machine = -1;
 
   struct tracked {
     counted_event about;
-    std::map<int, event_meter> meters;  // by CPU, or whole_machine alone
+    std::map<int, event_meter> meters;  // by CPU, or the entry whole_machine alone
     board::series_ref running_ratio = board::no_series;
-    std::uint64_t enabled_ns = 0, running_ns = 0;  // of this read, over all CPUs
+    std::uint64_t enabled_ns = 0, running_ns = 0;  // in this read, over all CPUs
   };
   /// A quotient of two events' rates.
   struct quotient {
     std::string_view family;
-    std::string_view above, below;  // events
+    std::string_view above, below;  // names of the two events
     std::map<int, board::series_ref> series;
   };
 
@@ -75,12 +76,12 @@ class pmu_source final : public source {
   perf_opener open_;
   board::group_ref group_ = board::no_group;
   kernel_file online_file_;
-  std::string online_;  // its text when the counters were opened last
+  std::string online_;  // the text of the online file when the counters were last opened
   std::vector<tracked> tracked_;
   std::vector<quotient> quotients_;
   std::vector<planned_group> plan_;
-  bool one_by_one_ = false;  // a group did not fit on its PMU
-  bool reopen_ = false;      // a CPU went away between two reads, or the plan is new
+  bool one_by_one_ = false;  // count each event in a group of its own, because a group did not fit on its PMU
+  bool reopen_ = false;      // a CPU went away between two reads, or there is a new plan
   counter_set counters_;
   std::vector<counter_set::count> counts_;
   std::vector<std::string> problems_;

@@ -22,7 +22,7 @@ class pmu_kind final : public source_kind {
   bool per_cpu_ = false;
 };
 
-/// The same counters for each pod: a source of its own, since it has a rhythm and a price of its own.
+/// The same counters for each pod. This is a source of its own, because it has its own period and cost.
 class pod_kind final : public source_kind {
  public:
   std::string_view name() const noexcept override { return "pmu-pods"; }

@@ -1,4 +1,4 @@
-// What --probe says of the PMU: each kind of event opened once, on one CPU.
+// What --probe says of the PMU. Opens each kind of event once, on one CPU.
 #include "agent/kernel/cpu_list.hpp"
 #include "agent/sources/pmu/pmu.hpp"
 #include "common/text/first_few.hpp"

@@ -24,7 +24,8 @@ bool is_uid(std::string_view text) {
   return true;
 }
 
-// A folder on the way to pods. Only these are looked into: a node has thousands of other cgroups.
+// Whether the folder may contain pods. Only such folders are searched, since a node has thousands of other
+// cgroups.
 bool leads_to_pods(std::string_view name) {
   return name.find("kubepods") != name.npos || name == "kubelet" || name == "kubelet.slice" ||
          name == "burstable" || name == "besteffort";
@@ -68,7 +69,7 @@ std::string perf_cgroups(const std::string& sys_root) {
   std::error_code bad;
   if (fs::exists(root + "/cgroup.controllers", bad)) return root;
   if (fs::is_directory(root + "/perf_event", bad)) return root + "/perf_event";
-  // Both versions are mounted, and perf_event belongs to version 2.
+  // Both versions of cgroups are mounted, and perf_event belongs to version 2.
   if (fs::exists(root + "/unified/cgroup.controllers", bad)) return root + "/unified";
   return {};
 }

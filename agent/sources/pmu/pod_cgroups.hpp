@@ -7,7 +7,8 @@
 
 namespace binnacle::agent {
 
-/// The uid of the pod that a cgroup's folder name stands for; nothing for any other name. Pure.
+/// The uid of the pod to which a cgroup's folder belongs, from the folder's name. Nothing for any other name.
+/// Pure.
 ///
 ///   kubepods-burstable-pod0f1a…_….slice   systemd driver: '-' of the uid became '_'
 ///   kubelet-kubepods-pod….slice           the same below a kubelet's own slice (kind)
@@ -19,17 +20,17 @@ std::optional<std::string> pod_uid_of(std::string_view folder_name);
 
 struct pod_cgroup {
   std::string uid;
-  std::string folder;  ///< whole path
+  std::string folder;  ///< its whole path
 
   friend bool operator==(const pod_cgroup&, const pod_cgroup&) = default;
 };
 
-/// Where the cgroups that perf counts by are below `sys_root`: the unified hierarchy, or v1's perf_event.
-/// Empty when there is neither. Blocks: a few stat(2).
+/// The folder below `sys_root` with the cgroups by which perf counts: the unified hierarchy, or v1's
+/// perf_event. Empty if there is neither. Blocks: a few stat(2).
 std::string perf_cgroups(const std::string& sys_root);
 
-/// The pods with a cgroup below `root`, by uid, at most `most`. Looks into kubepods and its classes
-/// (burstable, besteffort) only, also below a kubelet's own folder. Blocks: a few folders.
+/// At most `most` pods with a cgroup below `root`, by uid. Searches only kubepods and its classes (burstable,
+/// besteffort), also below a kubelet's own folder. Blocks: a few folders.
 std::vector<pod_cgroup> find_pod_cgroups(const std::string& root, std::size_t most);
 
 }  // namespace binnacle::agent

@@ -27,8 +27,8 @@ constexpr std::array<pod_event, 5> pod_events{{{"cycles", "pmu_pod_cycles"},
                                                {"context-switches", "pmu_pod_context_switches"},
                                                {"page-faults", "pmu_pod_page_faults"}}};
 
-constexpr std::size_t most_looked_at = 4096;  // more pods than a kubelet allows
-// An event costs some ten microseconds to open on another CPU: what is opened in one read is bounded.
+constexpr std::size_t most_looked_at = 4096;  // a kubelet does not allow that many pods
+// Opening an event on another CPU takes some ten microseconds, so the number opened in one read is bounded.
 constexpr std::size_t most_opened_at_once = 512;
 
 }  // namespace
@@ -96,7 +96,7 @@ std::string pod_source::no_cgroups() const {
 
 void pod_source::adopt(const std::string& uid, const std::string& folder, board& out) {
   descriptor cgroup(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!cgroup) return;  // it went away a moment ago
+  if (!cgroup) return;  // the pod went away a moment ago
   const int fd = cgroup.get();
   auto& p = pods_.insert({uid, pod{std::move(cgroup), counter_set(open_, fd), {}}}).first->second;
   const metrics::label_set labels{{"pod_uid", uid}};
@@ -114,7 +114,7 @@ void pod_source::forget(std::map<std::string, pod>::iterator it, board& out) {
   pods_.erase(it);
 }
 
-// Closes what is gone and begins with what is new.
+// Closes pods that are gone and begins with new ones.
 void pod_source::follow(board& out) {
   const auto found = find_pod_cgroups(perf_cgroups(options_.sys_root), most_looked_at);
   const auto is_there = [&](const std::string& uid) {
@@ -164,7 +164,7 @@ void pod_source::read_pod(pod& p, instant now, board& out) {
     if (!p.counters.refused().contains(i)) p.meters[i].settle(now, out);
   }
   if (p.per_cycle == board::no_series) return;
-  // The order of pod_events: cycles first.
+  // pod_events begins with cycles
   const auto cycles = p.meters[0].per_second();
   const auto instructions = p.meters[1].per_second();
   if (cycles && instructions && *cycles > 0) {

@@ -22,12 +22,13 @@ struct pod_options {
   std::size_t most_descriptors = 8192;
 };
 
-/// What each pod of the node makes the CPUs count, by its cgroup (PERF_FLAG_PID_CGROUP): cycles,
-/// instructions, cache misses, context switches, page faults, as far as the machine has them.
+/// What the CPUs count for each pod of the node, by its cgroup (PERF_FLAG_PID_CGROUP): cycles, instructions,
+/// cache misses, context switches, page faults, as far as the machine has them.
 ///
-/// Pods come and go: each read looks for them, closes what is gone, and begins with new ones, a bounded
-/// number at a time, since every event is opened on every CPU. Counting by cgroup makes the kernel reprogram
-/// counters at each switch between pods, so it is off unless asked for, and has a period of its own.
+/// Pods come and go. Each read looks for them, closes those that are gone, and begins with new ones: a
+/// bounded number at a time, since every event is opened on every CPU. Counting by cgroup makes the kernel
+/// reprogram counters at each switch between pods. So this source is off by default, and has a period of its
+/// own.
 class pod_source final : public source {
  public:
   explicit pod_source(pod_options options, clocks time = {}, perf_opener open = open_perf_event);
@@ -43,12 +44,12 @@ class pod_source final : public source {
   struct pod {
     descriptor cgroup;
     counter_set counters;
-    std::vector<event_meter> meters;  // as events_
+    std::vector<event_meter> meters;  // in the order of events_
     board::series_ref per_cycle = board::no_series;
   };
 
-  /// Finds the events that this machine can count, by opening each of them once. Gives the errno of the last
-  /// event that could not be opened, 0 if there was none.
+  /// Finds the events that this machine can count, by opening each of them once. Returns the errno of the
+  /// last event that could not be opened, or 0.
   int choose_events(board& out);
   void follow(board& out);
   void adopt(const std::string& uid, const std::string& folder, board& out);

@@ -6,7 +6,7 @@
 
 #include <string>
 
-/// What people are told of a zone whose counter does not move: by the running agent and by --probe.
+/// What the running agent and --probe tell people about a zone whose counter does not move.
 namespace binnacle::agent {
 
 /// "package-0", "package-0 dram", "psys".

@@ -7,9 +7,10 @@ namespace binnacle::agent {
 namespace {
 
 constexpr duration least_interval = std::chrono::milliseconds(20);
-// While policies watch, readings are 200 ms apart: some that find the same number must not make holes.
+// While policies watch, readings are 200 ms apart. For this long, readings with an unchanged counter keep the
+// last watts, so that the series has no holes.
 constexpr duration hold = std::chrono::seconds(1);
-// RAPL is exact to some percent; a mean that is lower by less than that is no lower number.
+// RAPL is exact to some percent. A mean that is lower by less than this does not count as lower.
 constexpr double exact_to = 0.05;
 
 }  // namespace
@@ -57,12 +58,12 @@ void energy_meter::update(std::uint64_t energy_uj, instant when) noexcept {
   moved_ = true;
   if (is_dead()) {
     was_dead_ = true;
-    return start_at(energy_uj, when, absence::gap);  // how long it really counted is unknown
+    return start_at(energy_uj, when, absence::gap);  // how much of that time it really counted is unknown
   }
 
   const auto range = limits_.range_uj;
   const bool fell = energy_uj < last_uj_;
-  if (fell && last_uj_ > range) return start_at(energy_uj, when, absence::reset);  // also range unknown
+  if (fell && last_uj_ > range) return start_at(energy_uj, when, absence::reset);  // also if range is 0
   const auto used_uj = fell ? range - last_uj_ + energy_uj : energy_uj - last_uj_;
 
   const double seconds = std::chrono::duration<double>(elapsed).count();
@@ -73,7 +74,7 @@ void energy_meter::update(std::uint64_t energy_uj, instant when) noexcept {
   }
   total_uj_ += used_uj;
   const double mean = static_cast<double>(used_uj) / 1e6 / seconds;
-  const auto before = last_mean_;  // which this move proves to be of a living counter
+  const auto before = last_mean_;  // the counter has moved since, so it was alive and this mean is valid
   const bool waits = !before && std::exchange(was_dead_, false);
   watts_ = before && may_have_died(*before, mean, seconds) ? *before : mean;
   start_at(energy_uj, when, waits ? absence::gap : absence::none);

@@ -28,7 +28,7 @@ constexpr std::array<known_event, 5> known_events{{{"energy-pkg", "package"},
                                                    {"energy-gpu", "uncore"},
                                                    {"energy-psys", "psys"}}};
 
-// Of those CPUs whose package is known.
+// The seats of those CPUs whose package is known.
 std::vector<cpu_seat> seats_of(const std::string& sys_root, const std::vector<unsigned>& cpus) {
   std::vector<cpu_seat> seats;
   for (const unsigned cpu : cpus) {
@@ -37,7 +37,7 @@ std::vector<cpu_seat> seats_of(const std::string& sys_root, const std::vector<un
   return seats;
 }
 
-// "0", and "0-die-1" where a package has several dies with counters of their own.
+// The label `package`: "0", or "0-die-1" where a package has several dies with counters of their own.
 std::string label_of(const cpu_seat& s, const std::vector<cpu_seat>& all) {
   const auto alone = std::ranges::count(all, s.package, &cpu_seat::package) == 1;
   return alone ? *s.package : fmt::format("{}-die-{}", *s.package, s.die.value_or("0"));

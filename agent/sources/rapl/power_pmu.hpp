@@ -11,36 +11,37 @@
 
 namespace binnacle::agent {
 
-/// An energy counter of the kernel's perf PMU `power`: the same registers as powercap's zones, by another
-/// door that no container runtime masks and that needs CAP_PERFMON instead of root.
+/// An energy counter of the kernel's perf PMU `power`. It reads the same registers as powercap's zones. No
+/// container runtime masks it, and it needs CAP_PERFMON instead of root.
 struct power_event {
   std::string zone;     ///< as rapl_zone: "package", "core", "dram", "uncore", "psys"
   std::string package;  ///< as rapl_zone: "0", "1-die-0"; empty for psys
-  unsigned cpu = 0;     ///< through which it is read
+  unsigned cpu = 0;     ///< the CPU through which it is read
   perf_encoding encoding;
-  double joules = 0;  ///< of one count
+  double joules = 0;  ///< joules of one count
 };
 
-/// What that PMU has below `sys_root`, packages first; empty when it is not there. Packages and dies are
-/// those of the CPUs in its cpumask, named as powercap names them; psys, which stands for the whole machine,
-/// is taken once. Blocks: a few small files. Source: arch/x86/events/rapl.c.
+/// The events of that PMU below `sys_root`, packages first; empty if there is no such PMU. There is a package
+/// or die for each CPU in its cpumask, named as in powercap. psys stands for the whole machine and is listed
+/// once. Blocks: a few small files. Source: arch/x86/events/rapl.c.
 std::vector<power_event> find_power_events(const std::string& sys_root);
 
-/// The zones that these events stand for, as the tree would have them; no folder, no constraints.
+/// The zones that these events measure, as find_rapl_zones() would give them, but without folder and
+/// constraints.
 std::vector<rapl_zone> zones_of(const std::vector<power_event>& events);
 /// The event of a zone; null where there is none.
 const power_event* find_event(const std::vector<power_event>& events, const rapl_zone& zone);
 
-/// One of them, counting.
+/// An open event that counts.
 class power_counter {
  public:
-  /// Never fails: what the kernel refused is in error_number().
+  /// Never fails. If the kernel refused, error_number() says why.
   power_counter(const power_event& event, const perf_opener& open);
 
   int error_number() const noexcept { return errno_; }
   /// Energy since it was opened, in µJ.
   powercap_number energy_uj();
-  /// The energy in µJ after which energy_uj() starts again at 0: that of 2^64 counts.
+  /// energy_uj() starts again at 0 after this energy, which is 2^64 counts. Units: µJ.
   std::uint64_t range_uj() const noexcept;
 
  private:

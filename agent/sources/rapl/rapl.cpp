@@ -14,12 +14,12 @@
 namespace binnacle::agent {
 namespace {
 
-// More watts than this mean that the counter was reset. Four times the TDP is beyond any turbo or PL4 spike
-// of a second; where the TDP is unknown, the bound is beyond today's largest parts. Larger bounds would turn
-// short pauses into gaps, since a counter of 262 kJ could then have wrapped unseen.
+// More watts than these bounds mean that the counter was reset. Four times the TDP is more than any turbo or
+// PL4 spike of a second. Where the TDP is unknown, the bound is more than today's largest parts draw. Larger
+// bounds would turn short pauses into gaps, because a counter of 262 kJ could then have wrapped unnoticed.
 constexpr double tdp_factor = 4;
 constexpr double most_package_watts = 1500;
-// A notebook part of 15 W may draw more than 60 for seconds.
+// A notebook's part of 15 W TDP may draw more than 60 W for seconds.
 constexpr double least_bound_watts = 150;
 constexpr double most_part_watts = 400;
 constexpr double most_platform_watts = 4000;
@@ -61,7 +61,7 @@ double rapl_source::most_watts(const rapl_zone& z) const {
   if (const auto own = tdp_of(z)) return std::max(least_bound_watts, tdp_factor * *own);
   if (z.is_package()) return most_package_watts;
   if (z.zone == "dram") return most_part_watts;
-  // Cores and uncore draw from their package.
+  // The power of cores and uncore is part of their package's, so the package's TDP bounds them.
   for (const auto& known : zones_) {
     if (known.about.is_package() && known.about.package == z.package && known.tdp_watts) {
       return std::max(least_bound_watts, tdp_factor * *known.tdp_watts);
@@ -80,7 +80,7 @@ result<void> rapl_source::discover(board& out) {
   }
   const auto zones = tree ? tree->zones : zones_of(events);
   group_ = out.add_group("rapl", "", options_.period, metrics::stale_after(options_.period));
-  // Packages first: the bounds of psys and of parts build on their TDPs.
+  // Packages first, because the bounds of psys and of parts depend on the packages' TDPs.
   for (const auto& z : zones) {
     if (z.is_package()) adopt(z, events, out);
   }
@@ -92,8 +92,8 @@ result<void> rapl_source::discover(board& out) {
   return {};
 }
 
-// Energy by the files where they give it, otherwise by the PMU where that does. The other door's numbers have
-// another start.
+// Chooses where a zone's energy is read: from the powercap files if they give it, otherwise from the perf PMU
+// if that gives it. The two count from different starts, so a change begins anew.
 void rapl_source::choose_door(metered_zone& known, const std::vector<power_event>& events) {
   const bool by_counter = known.counter && known.counter->error_number() == 0;
   if (!by_counter) known.counter.reset();
@@ -103,7 +103,7 @@ void rapl_source::choose_door(metered_zone& known, const std::vector<power_event
   if (!readable && !by_counter) {
     if (const auto* e = find_event(events, known.about); e != nullptr) {
       known.counter.emplace(*e, open_);
-      // The files say better why there is no energy.
+      // If neither works, keep the files: they say better why there is no energy.
       if (known.files && known.counter->error_number() != 0) known.counter.reset();
     }
   }
@@ -173,7 +173,8 @@ std::string rapl_source::why_unreadable(const metered_zone& z, const powercap_nu
 
 result<void> rapl_source::read(board& out) {
   const auto asleep = time_.asleep();
-  // The two clocks are read one after the other, so their difference moves by microseconds all the time.
+  // The two clocks are read one after the other, so without a suspend their difference still varies by
+  // microseconds.
   if (asleep - asleep_ > std::chrono::milliseconds(100)) {
     for (auto& z : zones_) z.meter.interrupt();
   }
@@ -231,7 +232,7 @@ powercap_number rapl_source::read_zone(metered_zone& z, board& out) {
   return n;
 }
 
-// Of a zone whose counter could be read.
+// Why a zone whose counter could be read has no watts.
 absence rapl_source::why_no_watts(const metered_zone& z) {
   const auto reason = z.meter.reason();
   const bool zero = reason == absence::none && no_watts(z.meter.watts());
@@ -254,7 +255,7 @@ std::string rapl_source::why_unbelieved(const metered_zone& z) const {
   }
 }
 
-// `reason` says why the package has no power, if it has none.
+// `reason` says why the package has no power; `none` if it has.
 void rapl_source::read_package(metered_zone& z, absence reason, board& out) {
   const double watts = z.meter.watts();
   std::optional<double> long_term;

@@ -22,18 +22,18 @@ struct rapl_options {
   std::string proc_root = "/proc";
   duration period = std::chrono::seconds(1);
   duration least_period = std::chrono::milliseconds(200);  ///< while a policy watches
-  duration still_after = usual_still_after;  ///< a counter that must move and has not for so long is dead
-  double tdp_watts = 0;  ///< per package, where the kernel does not say (AMD, some clients); 0: unknown
-  /// How probe() lets time pass between two looks at a counter; blocks.
+  duration still_after = usual_still_after;                ///< after so long without a move a counter is dead
+  double tdp_watts = 0;  ///< per package, if the kernel has none (AMD, some clients); 0: unknown
+  /// How probe() waits between two looks at a counter; blocks.
   std::function<void(duration)> pause = [](duration d) { std::this_thread::sleep_for(d); };
 };
 
-/// Power, energy and limits of CPU packages and their parts, through the kernel's powercap tree. Energy that
-/// cannot be read there (no driver, a runtime that masks it, files of root) comes from the perf PMU `power`,
-/// which has the same counters and needs CAP_PERFMON; it knows no limits and no TDP.
+/// Power, energy and limits of CPU packages and their parts, from the kernel's powercap tree. If energy
+/// cannot be read there (no driver, a runtime that masks it, files of root), it comes from the perf PMU
+/// `power`, which has the same counters and needs CAP_PERFMON. That PMU has no limits and no TDP.
 ///
-/// A zone that was seen once stays announced: when it vanishes its series are absent (missing), and with them
-/// the node's sum, instead of a sum that silently lost a package.
+/// A zone that was seen once stays announced. If it vanishes, its series become absent (missing), and so does
+/// the node's sum. Otherwise the sum would silently lack a package.
 class rapl_source final : public source {
  public:
   explicit rapl_source(rapl_options options, clocks time = {}, perf_opener open = open_perf_event);
@@ -54,8 +54,8 @@ class rapl_source final : public source {
   };
   struct metered_zone {
     rapl_zone about;
-    std::optional<zone_files> files;       // nothing: the zone vanished, or is the PMU's
-    std::optional<power_counter> counter;  // of the PMU, when the files do not give energy
+    std::optional<zone_files> files;       // nothing: the zone vanished, or only the PMU has it
+    std::optional<power_counter> counter;  // the PMU's counter, if the files give no energy
     std::uint64_t range_uj = 0;
     energy_meter meter;
     board::series_ref watts = board::no_series;
@@ -86,7 +86,7 @@ class rapl_source final : public source {
   board::group_ref group_ = board::no_group;
   std::vector<metered_zone> zones_;
   std::vector<std::string> problems_;  // of the last discovery
-  std::string no_tree_;                // why it found no powercap tree; empty when there is one
+  std::string no_tree_;                // why there is no powercap tree; empty if there is one
   std::string limitation_;
   duration asleep_{};
 };

@@ -25,13 +25,13 @@ void rapl_kind::bind(config_spec& spec) {
 }
 
 void rapl_kind::add_needs(const settings& s, source_needs& needs) const {
-  // One zone's file stands for all: the driver makes them alike.
+  // It is enough to try one zone's file: the driver gives all of them the same mode.
   const auto tree = find_rapl_zones(s.sys_root);
   const auto energy = tree ? tree->zones.front().folder + "/energy_uj" : std::string();
   const bool closed = energy.empty() || (!open_readonly(energy) && errno == EACCES);
   const bool may_count = (needs.owned & one_capability(CAP_PERFMON)) != 0;
   if (closed && may_count && !find_power_events(s.sys_root).empty()) {
-    // CAP_PERFMON opens no other file of the node, so it goes before CAP_DAC_READ_SEARCH.
+    // Prefer CAP_PERFMON to CAP_DAC_READ_SEARCH, because it opens no other file of the node.
     needs.capabilities.push_back({CAP_PERFMON, "rapl (the perf PMU power)"});
   } else if (!energy.empty()) {
     needs.files.push_back(energy);

@@ -1,4 +1,4 @@
-// What --probe says of RAPL: each zone read once, by powercap or by the perf PMU.
+// What --probe says of RAPL: reads each zone once, by powercap or by the perf PMU.
 #include "agent/sources/power_rules.hpp"
 #include "agent/sources/rapl/dead_counter.hpp"
 #include "agent/sources/rapl/rapl.hpp"
@@ -15,12 +15,13 @@
 namespace binnacle::agent {
 namespace {
 
-// A counter that must move does so within milliseconds; only a dead one takes this long to tell.
+// A live counter moves within milliseconds, so looks are this close together. Only a dead counter takes the
+// full second.
 constexpr duration between_looks = std::chrono::milliseconds(20);
 constexpr int most_looks = 50;
 constexpr const char* energy_by_perf = ", energy by the perf PMU power";
 
-/// A zone's counter, as it was when first looked at.
+/// A zone's counter at the first look.
 struct looked_at {
   std::function<powercap_number()> read;
   powercap_number first;
@@ -39,7 +40,7 @@ looked_at at_perf(const power_event& e, const perf_opener& open, bool must_move)
   return {read, read(), must_move, true};
 }
 
-// Looks again until all that must move have moved, for a second at most.
+// Looks again until every counter that must move has moved, for at most a second.
 void look_for_moves(std::vector<looked_at>& counters, const std::function<void(duration)>& pause) {
   for (int look = 0; look < most_looks && std::ranges::any_of(counters, &looked_at::is_dead); ++look) {
     pause(between_looks);

@@ -17,7 +17,8 @@ constexpr std::size_t most_zones = 1024;
 constexpr unsigned most_constraints = 16;
 constexpr unsigned deepest_zone = 3;
 
-// "1f" of "intel-rapl:1f" below "intel-rapl"; nothing for any other entry ("device", "power", "subsystem").
+// The number "1f" of the entry "intel-rapl:1f" below "intel-rapl". Nothing for other entries ("device",
+// "power", "subsystem").
 std::optional<unsigned> index_below(std::string_view entry, std::string_view parent) {
   if (entry.size() < parent.size() + 2 || !entry.starts_with(parent) || entry[parent.size()] != ':')
     return std::nullopt;
@@ -28,7 +29,7 @@ std::optional<unsigned> index_below(std::string_view entry, std::string_view par
   return index;
 }
 
-// Folders of the zones below `parent`, by number.
+// The folders of the zones below `parent`, in the order of their numbers.
 std::vector<std::string> children(const std::string& parent) {
   const auto name = fs::path(parent).filename().string();
   std::vector<std::pair<unsigned, std::string>> found;
@@ -87,7 +88,7 @@ void collect(const std::string& folder, const std::string& package, unsigned dep
   for (const auto& child : children(folder)) collect(child, below, depth + 1, out);
 }
 
-// A control type of powercap that has zones and is not RAPL's; empty if there is none.
+// A control type of powercap that has zones and does not belong to RAPL. Empty if there is none.
 std::string other_control_type(const std::string& sys_root) {
   std::error_code bad;
   std::string other;
@@ -132,8 +133,9 @@ rapl_absence why_no_rapl(const std::string& sys_root) {
 
 result<rapl_tree> find_rapl_zones(const std::string& sys_root) {
   rapl_tree tree;
-  // The first two are the same folder on a real machine; a container may see only one. Where the driver of
-  // the registers is missing (intel_rapl_msr not loaded), the packages' counters are still there by MMIO.
+  // On a real machine the first two are the same folder; a container may see only one of them. If the
+  // registers' driver is missing (intel_rapl_msr is not loaded), the packages' counters can still be read by
+  // MMIO.
   for (const auto* base : {"/class/powercap/intel-rapl", "/devices/virtual/powercap/intel-rapl",
                            "/class/powercap/intel-rapl-mmio", "/devices/virtual/powercap/intel-rapl-mmio"}) {
     tree = {};

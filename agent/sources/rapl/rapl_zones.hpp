@@ -7,15 +7,15 @@
 
 namespace binnacle::agent {
 
-/// One RAPL zone of the powercap tree, as found; nothing is kept open.
+/// A RAPL zone of the powercap tree. Nothing stays open.
 struct rapl_zone {
   struct constraint {
     unsigned index = 0;
-    std::string name;  ///< "long_term", "short_term", "peak_power", or whatever a newer kernel says
+    std::string name;  ///< "long_term", "short_term", "peak_power", or a name that a newer kernel gives
   };
 
-  std::string folder;  ///< whole path
-  std::string name;    ///< as the kernel: "package-0", "package-1-die-0", "dram", "psys"
+  std::string folder;  ///< its whole path
+  std::string name;    ///< the kernel's name: "package-0", "package-1-die-0", "dram", "psys"
   std::string
       zone;  ///< label: "package", "dram", "core", "uncore", "psys", or another name as the kernel says it
   std::string package;  ///< label: "0", "1-die-0"; empty for zones above the packages (psys)
@@ -26,18 +26,17 @@ struct rapl_zone {
 
 struct rapl_tree {
   std::vector<rapl_zone> zones;
-  std::vector<std::string> problems;  ///< one sentence for each zone that had to be left out
+  std::vector<std::string> problems;  ///< one sentence for each zone that was left out
 };
 
-/// The zones of control type intel-rapl below `sys_root` (AMD's come under that name too), packages first and
-/// each followed by its parts. Zone numbers are hexadecimal, may have holes and are in no order of sockets:
-/// names decide. intel-rapl-mmio is the same counters by another door, so it is looked at only where
-/// intel-rapl has no zone. Errors: unsupported (no such machine or driver), permission (masked); the message
-/// says what to do. Blocks: reads folders and some small files. Source: Linux
-/// Documentation/power/powercap/powercap.rst.
+/// The zones of the control type intel-rapl below `sys_root` (AMD's have that name, too): packages first,
+/// each followed by its parts. Zone numbers are hexadecimal, may have holes and do not follow the sockets, so
+/// the zones' names count. intel-rapl-mmio shows the same counters, so it is used only if intel-rapl has no
+/// zone. Errors: unsupported (no such machine or driver), permission (masked); the message says what to do.
+/// Blocks: reads folders and some small files. Source: Linux Documentation/power/powercap/powercap.rst.
 result<rapl_tree> find_rapl_zones(const std::string& sys_root);
 
-/// Why no zone was found, in parts: for --probe.
+/// Why no zone was found, in parts for --probe.
 struct rapl_absence {
   errc code = errc::unsupported;
   std::string why;

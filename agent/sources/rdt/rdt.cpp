@@ -15,7 +15,8 @@
 namespace binnacle::agent {
 namespace {
 
-// Groups are made and removed by others (a pod starts): looked for more often than zones and disks.
+// Groups are made and removed by other programs (when a pod starts), so look for them more often than for
+// zones and disks.
 constexpr duration next_look = std::chrono::seconds(10);
 
 struct traffic_kind {
@@ -34,7 +35,7 @@ struct bytes {
   absence reason = absence::none;
 };
 
-// The kernel writes a number, or a word when the hardware had none to give.
+// Reads a number. If the hardware had none, the kernel writes a word instead.
 bytes read_bytes(kernel_file& file, std::vector<char>& buffer) {
   const auto text = file.read(buffer);
   if (!text) return {0, absence_of(file.last_errno())};
@@ -88,7 +89,7 @@ rdt_source::group rdt_source::announce(resctrl_group about, board& out) {
     const metrics::label_set labels{
         {"group", g.about.name}, {"kind", g.about.control ? "control" : "monitoring"}, {"domain", d.id}};
     cache c;
-    // A CPU may count occupancy or bandwidth alone; what it does not count has no file.
+    // A CPU may count only occupancy or only bandwidth. There is no file for what it does not count.
     if (readable(d.folder + "/llc_occupancy")) {
       c.occupancy = kernel_file(d.folder + "/llc_occupancy");
       c.occupied = out.add_series(board_group_, "rdt_llc_occupancy_bytes", labels);

@@ -17,11 +17,11 @@ struct rdt_options {
   std::string proc_root = "/proc";
   duration period = std::chrono::seconds(1);
   std::size_t most_groups =
-      64;  ///< a machine has a few hundred RMIDs, each up to five series for each L3 cache
+      64;  ///< groups at most: a machine has a few hundred RMIDs, each with up to five series per L3 cache
 };
 
-/// What groups of the resctrl filesystem hold of the last-level cache and move over the memory bus, for each
-/// L3 cache. Groups come and go with whoever makes them; the agent only reads.
+/// How much of the last-level cache the groups of the resctrl filesystem hold, and how much they move over
+/// the memory bus, for each L3 cache. Other programs make and remove the groups; the agent only reads.
 class rdt_source final : public source {
  public:
   explicit rdt_source(rdt_options options, clocks time = {});
@@ -34,7 +34,7 @@ class rdt_source final : public source {
   result<void> read(board& out) override;
 
  private:
-  // A counter of bytes and its rate.
+  // The series of a byte counter: total and rate.
   struct traffic {
     kernel_file file;
     counter_rate rate;

@@ -7,7 +7,7 @@
 
 namespace binnacle::agent {
 
-/// Off unless it is named: the agent does not look for users' groups unless it is asked to.
+/// Off unless `sources` names it: the agent does not look at users' groups without being asked.
 class rdt_kind final : public source_kind {
  public:
   std::string_view name() const noexcept override { return "rdt"; }

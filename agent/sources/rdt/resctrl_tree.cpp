@@ -26,7 +26,8 @@ std::vector<std::string> folders_in(const std::string& parent) {
   return names;
 }
 
-// The caches of a group. Newer kernels have other kinds of folders beside them, and parts of a cache below.
+// The caches of a group. In newer kernels other kinds of folders stand beside them, and parts of a cache
+// below them.
 std::vector<resctrl_group::domain> domains_of(const std::string& group) {
   constexpr std::string_view prefix = "mon_L3_";
   std::vector<resctrl_group::domain> found;
@@ -39,8 +40,8 @@ std::vector<resctrl_group::domain> domains_of(const std::string& group) {
   return found;
 }
 
-// Whether the CPU can count what groups use. Source: arch/x86/include/asm/cpufeatures.h; nothing where there
-// is no such line (other architectures).
+// Whether the CPU can count what groups use. Nothing if cpuinfo has no line with flags (other architectures).
+// Source: arch/x86/include/asm/cpufeatures.h.
 std::optional<bool> cpu_monitors(const std::string& proc_root) {
   std::ifstream cpuinfo(proc_root + "/cpuinfo");
   for (std::string line; std::getline(cpuinfo, line);) {

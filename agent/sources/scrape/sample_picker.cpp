@@ -41,7 +41,7 @@ void sample_picker::begin() {
   fitted_.assign(wanted_.metrics.size(), false);
 }
 
-// Buckets of histograms would be most of the answer, so they are taken only by a glob with their ending.
+// The buckets of histograms would be most of the answer. So they are taken only if a glob has their ending.
 bool sample_picker::allowed(const exposition::sample& s) {
   if (s.name == last_name_ && s.part == last_part_) return last_allowed_;
   last_name_ = s.name;
@@ -68,15 +68,15 @@ void sample_picker::take(const exposition::sample& s) {
   auto one = foreign_series::from(s);
   const std::uint64_t whole = keyed_hash{}(one.key());
   std::erase_if(one.labels, [this](const auto& l) { return !keeps(l.first); });
-  if (parts_.contains(whole)) {  // twice in the answer: refused where it is announced
+  if (parts_.contains(whole)) {  // the sample is in the answer twice; it is refused when it is announced
     add(std::move(one));
     return;
   }
   if (const auto index = place(std::move(one))) parts_.emplace(whole, part{*index, s.value, s.timestamp_ms});
 }
 
-// The index in out_ of the series without its dropped labels, or of the folded series that it becomes a part
-// of; nothing if it is not taken.
+// Returns the index in out_ of the series for this sample: without its dropped labels, or folded with others.
+// Nothing if the sample is not taken.
 std::optional<std::size_t> sample_picker::place(foreign_series s) {
   if (!drops_labels()) return add(std::move(s));
   auto key = s.key();
@@ -95,7 +95,7 @@ std::optional<std::size_t> sample_picker::place(foreign_series s) {
   }
   if (parts_.size() >= out_.series.size() + most_folded) {
     ++not_folded_;
-    into.reason = absence::no_data;  // of a part of them there is no sum
+    into.reason = absence::no_data;  // a sum that lacks a part has no value
     return std::nullopt;
   }
   into.value = combined(counts ? fold::sum : wanted_.folded, into.value, s.value);
@@ -153,7 +153,7 @@ std::string sample_picker::note() const {
 }
 
 std::string sample_picker::remark() const {
-  if (out_.series.empty()) return {};  // nothing fits: the note says so
+  if (out_.series.empty()) return {};  // if no sample fits, the note says so already
   const auto idle = std::find(fitted_.begin(), fitted_.end(), false);
   if (idle == fitted_.end()) return {};
   const auto more = std::count(idle, fitted_.end(), false) - 1;
@@ -163,7 +163,7 @@ std::string sample_picker::remark() const {
 }
 
 void sample_picker::add_rates(instant when) {
-  // By index in out_.series; of one that is there twice, or is no counter, there is none.
+  // The rates, by index in out_.series. A series that is there twice or is no counter has none.
   std::vector<std::optional<foreign_series>> rates(out_.series.size());
   std::map<std::uint64_t, sample_history> kept;
   for (const auto& [whole, p] : parts_) {

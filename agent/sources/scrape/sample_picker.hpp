@@ -15,14 +15,14 @@
 
 namespace binnacle::agent {
 
-/// Which samples of an exporter are taken, and what of them: labels dropped, series folded, and for counters
-/// their rates, since the times of reading are known here. A series that was folded has a value only when all
-/// that it is made of have one, and its rate is the sum of their rates: a part that comes, goes or restarts
-/// is not taken for what the others counted. Pure; one for each exporter, reading after reading. Holds no
-/// more than its series and most_folded samples.
+/// Picks samples of one exporter: drops labels, folds series, and computes the rates of counters, because the
+/// times of the readings are known here. A folded series has a value only if all its parts have one, and its
+/// rate is the sum of their rates. So a part that comes, goes or restarts does not look like a change of the
+/// others. Use one object for each exporter, for all its readings. It holds only its series and at most
+/// most_folded samples. Pure.
 class sample_picker {
  public:
-  static constexpr std::size_t most_folded = 10'000;  ///< samples of one reading, into others
+  static constexpr std::size_t most_folded = 10'000;  ///< samples of one reading that are folded into others
 
   explicit sample_picker(const scrape_target& wanted) : wanted_(wanted) {}
 
@@ -30,13 +30,13 @@ class sample_picker {
   void take(const exposition::sample& s);
 
   struct reading {
-    std::vector<foreign_series> series;  ///< rates behind them: x_total gives x_per_second
-    std::size_t samples = 0;             ///< there were
-    std::size_t beyond = 0;              ///< not taken: scrape_target::series, most_folded
-    std::string note;                    ///< one sentence about what was not taken; empty when all is well
-    std::string remark;                  ///< a glob that fits nothing: its metric may come yet
+    std::vector<foreign_series> series;  ///< each x_total is followed by its rate, x_per_second
+    std::size_t samples = 0;             ///< in the answer
+    std::size_t beyond = 0;  ///< samples not taken because of scrape_target::series or most_folded
+    std::string note;        ///< one sentence about samples that were not taken; empty if there are none
+    std::string remark;      ///< about a glob that fits nothing; its metric may still come
   };
-  /// The reading is complete, taken at `when`.
+  /// The reading is complete. It was taken at `when`.
   reading finish(instant when);
 
  private:
@@ -45,7 +45,7 @@ class sample_picker {
     std::size_t count = 1;
   };
   struct part {
-    std::size_t index = 0;  // in out_.series, of what it is or became part of
+    std::size_t index = 0;  // in out_.series: the series that it became, or became a part of
     double value = 0;
     std::optional<std::int64_t> stamp_ms;
   };
@@ -60,16 +60,16 @@ class sample_picker {
   std::string remark() const;
 
   const scrape_target wanted_;
-  std::string last_name_;  // samples of one name stand together
+  std::string last_name_;  // cached, because samples of one name are next to each other
   std::string last_part_;
   bool last_allowed_ = false;
-  std::vector<bool> fitted_;  // the globs, in this reading
+  std::vector<bool> fitted_;  // by glob: whether it fitted a sample of this reading
   reading out_;
   std::unordered_map<std::string, folded_series, keyed_hash> folded_;
-  // By the hash of name and all labels, since 64 bits are shorter; an exporter that makes two samples collide
-  // spoils its own. Ordered, so that nobody can make them slow to find.
+  // The key is the hash of name and all labels, because 64 bits are shorter than the texts. An exporter that
+  // makes two of its samples collide harms only itself. The map is ordered, so nobody can make it slow.
   std::map<std::uint64_t, part> parts_;
-  std::map<std::uint64_t, sample_history> history_;  // of the parts of the last whole reading
+  std::map<std::uint64_t, sample_history> history_;  // same keys: the parts of the last whole reading
   std::size_t ambiguous_ = 0;
   std::size_t not_folded_ = 0;
   std::size_t old_ = 0;

@@ -21,7 +21,7 @@ constexpr std::uint64_t sweep_every_readings = 60;
 
 }  // namespace
 
-/// Between a target's coroutine and the source: the newest outcome that read() has not taken yet.
+/// What a target's coroutine hands to the source: the newest outcome that read() has not taken yet.
 struct scrape_source::inbox {
   std::optional<scrape_outcome> newest;
   std::function<void()> arrived;
@@ -48,8 +48,8 @@ struct scrape_source::watched {
   board::group_ref group = board::no_group;
   board::series_ref up = board::no_series, seconds = board::no_series, bytes = board::no_series,
                     series = board::no_series;
-  std::string problem;  // why the last outcome was no reading, or what of it was not taken
-  std::string remark;   // what is wrong though it costs no value
+  std::string problem;  // why the last scrape gave no reading, or which samples were not taken
+  std::string remark;   // a remark that costs no value
   std::uint64_t readings = 0;
 };
 
@@ -88,7 +88,7 @@ result<void> scrape_source::read(board& out) {
   for (const auto& w : targets_) {
     if (w->in->newest) take(*w, out);
   }
-  // Also when all targets are down: an error would make what says so absent, too.
+  // This also happens when all targets are down. An error would make the series absent that say so.
   out.mark_read(group_, time_.now());
   return {};
 }

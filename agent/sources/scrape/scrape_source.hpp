@@ -18,9 +18,9 @@ struct scrape_options {
   std::shared_ptr<foreign_names> names = std::make_shared<foreign_names>();
 };
 
-/// The exporters of this node: their series under their own names, so that any number there can be in a
-/// policy. Each target has a group, a period and a coroutine of its own; one that is down takes only its own
-/// series with it, says why, and is back by itself. What a scrape may cost is bounded (scraper.hpp).
+/// The exporters of this node. Their series keep their own names, so a policy can use any number that an
+/// exporter gives. Each target has its own group, period and coroutine. A target that is down makes only its
+/// own series absent, says why, and comes back by itself. The cost of a scrape is bounded (scraper.hpp).
 class scrape_source final : public source {
  public:
   explicit scrape_source(scrape_options options, clocks time = {});
@@ -30,7 +30,7 @@ class scrape_source final : public source {
   duration period() const noexcept override { return options_.period; }
   bool waits() const noexcept override { return true; }
   void start(async::task_group& beside, std::function<void()> arrived) override;
-  /// Scrapes every target once, all at a time.
+  /// Scrapes every target once, all at the same time.
   std::vector<finding> probe() override;
   result<void> discover(board& out) override;
   std::string limitation() const override;
@@ -44,7 +44,7 @@ class scrape_source final : public source {
 
   scrape_options options_;
   clocks time_;
-  board::group_ref group_ = board::no_group;  // what is said about the targets themselves
+  board::group_ref group_ = board::no_group;  // series about the targets themselves
   std::vector<std::unique_ptr<watched>> targets_;
 };
 

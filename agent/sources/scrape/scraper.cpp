@@ -12,7 +12,7 @@ namespace {
 
 using async::task;
 
-constexpr std::size_t most_samples = 100'000;  // also of what is not taken
+constexpr std::size_t most_samples = 100'000;  // includes samples that are not taken
 constexpr std::size_t most_families = 5'000;
 
 std::string remedy(errc code) {
@@ -66,7 +66,7 @@ result<http::call> scraper::request() {
     if (!loaded) return loaded.error();
     tls_ = std::move(*loaded);
   } else {
-    (void)tls_->reload_if_changed();  // else the one before does it still
+    (void)tls_->reload_if_changed();  // if that fails, the files loaded before are used
   }
   if (!wanted_.token_file.empty()) {
     const auto token = read_token(wanted_.token_file);

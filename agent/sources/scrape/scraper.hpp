@@ -13,26 +13,27 @@
 
 namespace binnacle::agent {
 
-/// What one scrape gave: a reading, or why there is none.
+/// The outcome of one scrape: a reading, or why there is none.
 struct scrape_outcome {
   std::optional<sample_picker::reading> reading;
   error why;           ///< when there is no reading
-  std::string remedy;  ///< likewise
-  std::string remark;  ///< what is wrong though it costs no value
+  std::string remedy;  ///< what to do then
+  std::string remark;  ///< a remark that costs no value
   std::size_t bytes = 0;
-  instant at{};  ///< when the last byte was there
+  instant at{};  ///< when the last byte arrived
   duration took{};
 };
 
-/// Scrapes one exporter: one connection, one GET, nothing followed, the answer parsed as it arrives. Whatever
-/// the other side does, a scrape ends within the target's timeout, takes no more than its bytes, and holds no
-/// more than its sample_picker holds and a line. Include from .cpp files only. Threads: one loop.
+/// Scrapes one exporter: one connection and one GET, without following redirects. The answer is parsed as it
+/// arrives. Whatever the exporter does, a scrape ends within the target's timeout, reads at most the target's
+/// `bytes`, and keeps only one line and what its sample_picker keeps. Include from .cpp files only. Threads:
+/// one loop.
 class scraper {
  public:
   explicit scraper(scrape_target wanted, clocks time = {});
   const scrape_target& wanted() const noexcept { return wanted_; }
 
-  /// One scrape at a time. `self` keeps the scraper while it runs.
+  /// Runs one scrape. Only one at a time. `self` keeps the scraper alive while it runs.
   static async::task<scrape_outcome> once(std::shared_ptr<scraper> self);
 
  private:
@@ -43,7 +44,7 @@ class scraper {
   scrape_target wanted_;
   clocks time_;
   sample_picker picked_;
-  std::shared_ptr<tls::context> tls_;  // https: from the first scrape on that finds the files
+  std::shared_ptr<tls::context> tls_;  // for https; made by the first scrape that finds the files
   http::client client_;
 };
 

@@ -32,7 +32,7 @@ result<scrape_target> parse_target(std::string_view url) {
   if (scheme != "http" && scheme != "https") return wrong("is not an address of an exporter");
   if (!may_stand_in_url(url)) return wrong("has a character that an address cannot have");
   out.secure = scheme == "https";
-  // A password in an address would be in every message about it.
+  // Refuse a password in an address, because it would be in every message about the address.
   if (authority.find('@') != authority.npos)
     return error{errc::invalid_input,
                  "an exporter's address holds a user or password: give token-file in scrape-file instead"};

@@ -15,7 +15,7 @@ using std::chrono::milliseconds;
 
 constexpr std::array<std::string_view, 5> folds{"none", "sum", "max", "min", "mean"};
 
-/// One key of a target: false when the value is not of the form.
+/// One key of a target. Its function returns false if the value has the wrong form.
 struct key_row {
   std::string_view key;
   std::string_view form;
@@ -93,7 +93,7 @@ constexpr std::array keys{
             [](const YAML::Node& v, scrape_target& t) { return read_text(v, t.token_file); }},
 };
 
-/// What single keys cannot say; empty when all is well.
+/// What contradicts itself within a target although each key is valid. Empty if nothing does.
 std::string_view contradiction(const scrape_target& t) {
   if (!t.drop_labels.empty() && !t.keep_labels.empty())
     return "drop-labels and keep-labels: give one of them";

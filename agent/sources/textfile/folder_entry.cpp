@@ -19,7 +19,7 @@ folder_entry folder_entry::look(const std::string& folder, const std::string& na
   if (!at || ::fstat(at.get(), &out.about_) != 0) return {};
   out.owner_ = out.about_.st_uid;
   if (S_ISLNK(out.about_.st_mode)) {
-    // The text of this very link, not of what may stand there now.
+    // Reads the link that was opened above, not what may have the same name by now.
     std::array<char, PATH_MAX> to{};
     const auto length = ::readlinkat(at.get(), "", to.data(), to.size() - 1);
     if (length < 0) return {};

@@ -16,8 +16,8 @@ struct prom_bounds {
   std::size_t series = 5'000;
 };
 
-/// Parses a whole *.prom text into `out`, nothing half applied. `note` gets a sentence about what was
-/// ignored, or stays. Errors: as exposition::parse, "line 3: …".
+/// Parses a whole *.prom text into `out`, or nothing of it on an error. If something was ignored, `note` gets
+/// a sentence about it; otherwise `note` is unchanged. Errors: those of exposition::parse, "line 3: …".
 result<void> parse_prom(std::string_view text, const prom_bounds& bounds, std::vector<foreign_series>& out,
                         std::string& note);
 

@@ -22,9 +22,10 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint64_t sweep_every_rounds = 60;
-constexpr duration half_written_at_most = std::chrono::seconds(5);  // who writes once is done by then
+constexpr duration half_written_at_most = std::chrono::seconds(5);  // by then a single write is done
 
-// Changed in this second: the file may be half written, and another write may leave the same stamp.
+// Whether the file was changed within the last second. It may then be half written, and another write may
+// leave the same timestamp.
 bool fresh(const file_stamp& stamp) {
   const auto now = std::chrono::duration_cast<std::chrono::nanoseconds>(
                        std::chrono::system_clock::now().time_since_epoch())
@@ -32,7 +33,8 @@ bool fresh(const file_stamp& stamp) {
   return std::abs(now - stamp.modified_ns) < 1'000'000'000;
 }
 
-// Names of the *.prom files, sorted, so that of two files with the same series always the same one counts.
+// The names of the *.prom files, sorted. If two files have the same series, it is then always the same one
+// that counts.
 result<std::vector<std::string>> listing(const std::string& folder) {
   std::error_code bad;
   std::vector<std::string> names;
@@ -71,7 +73,7 @@ result<void> textfile_source::read(board& out) {
   }
   const auto now = time_.now();
   ++round_;
-  // What is gone first, so that a file under another name can have its series.
+  // First handle files that are gone, so that a file with another name can take over their series.
   for (auto it = files_.begin(); it != files_.end();) {
     auto& f = it->second;
     if (!f.gone_at && !std::binary_search(names->begin(), names->end(), it->first)) vanish(f, now, out);
@@ -97,7 +99,7 @@ result<void> textfile_source::read(board& out) {
   return {};
 }
 
-// Of the files that are gone the one gone longest is forgotten, if there is one.
+// Forgets the file that has been gone longest. False if no file is gone.
 bool textfile_source::make_room(board& out) {
   auto oldest = files_.end();
   for (auto it = files_.begin(); it != files_.end(); ++it) {
@@ -154,7 +156,7 @@ void textfile_source::look_at(const std::string& name, instant now, board& out) 
   }
   const auto text = read_file(fd.get(), options_.each.bytes);
   const bool may_change = fresh(stamp);
-  if (text && may_change && (text->empty() || text->back() != '\n')) {  // half written: look again
+  if (text && may_change && (text->empty() || text->back() != '\n')) {  // half written: look at it again
     if (!f.half_written_since) f.half_written_since = now;
     if (now - *f.half_written_since < half_written_at_most) return;
     f.problem = fmt::format(

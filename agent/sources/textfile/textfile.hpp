@@ -24,16 +24,17 @@ struct textfile_options {
   std::shared_ptr<foreign_names> names = std::make_shared<foreign_names>();
 };
 
-/// The *.prom files of one folder, as node_exporter's textfile collector: how a user brings any other number.
-/// Series keep the users' names; a name of ours is refused. A file that is broken takes only its own series
-/// with it. A user's link to another user's file is not followed; root's links are.
+/// The *.prom files of one folder, as for node_exporter's textfile collector. With them a user can bring any
+/// other number. Series keep the users' names; a name of ours is refused. A broken file makes only its own
+/// series absent. A user's link to another user's file is not followed; root's links are.
 ///
-/// The folder is listed and each file looked at every period; a file is parsed when it changed. Write files
-/// with a rename; one that is empty or ends within a line and has just been written is taken for half
-/// written, and the values before it stand; one that is so for long is told. The age of a series counts from
-/// the last time its file was there and right. A file (or a series of it) that goes is `missing` for ten
-/// minutes, so that policies see an absence rather than a node that never had it, then forgotten, earlier if
-/// new ones need the place; one that another file has now moves there at once.
+/// Every period the folder is listed and each file looked at; a file is parsed if it has changed. Users
+/// should write files with a rename. A file that is empty or ends within a line, and was written just now,
+/// counts as half written, and its values before stay. If it is still so after some seconds, the source
+/// reports it. The age of a series counts from the last time its file was there and valid. If a file goes, or
+/// a series of it, it is `missing` for ten minutes, so that policies see an absence and not a node that never
+/// had it. Then it is forgotten, or earlier if new series need the room. A series that has moved to another
+/// file goes there at once.
 class textfile_source final : public source {
  public:
   explicit textfile_source(textfile_options options, clocks time = {});
@@ -51,11 +52,11 @@ class textfile_source final : public source {
     board::group_ref group = board::no_group;
     board::series_ref mtime = board::no_series;
     board::series_ref success = board::no_series;
-    std::optional<file_stamp> stamp;  // of what was parsed; nothing: parse at the next look
+    std::optional<file_stamp> stamp;  // of the text that was parsed; nothing: parse the file at the next look
     bool good = false;
-    std::string problem;                        // why it is not, or what of it was refused
-    std::string remark;                         // what is odd in it though it costs no value
-    std::optional<instant> half_written_since;  // at each look
+    std::string problem;                        // why the file is not used, or what of it was refused
+    std::string remark;                         // a remark that costs no value
+    std::optional<instant> half_written_since;  // since when every look found it half written
     std::optional<instant> gone_at;
     foreign_origin held;
   };
@@ -68,7 +69,7 @@ class textfile_source final : public source {
 
   textfile_options options_;
   clocks time_;
-  board::group_ref group_ = board::no_group;  // what is said about the files themselves
+  board::group_ref group_ = board::no_group;  // series about the files themselves
   std::map<std::string, file> files_;
   std::uint64_t round_ = 0;
   std::size_t files_left_out_ = 0;

@@ -129,7 +129,7 @@ TEST_CASE("a foreign series that outgrows its exponent is announced anew and set
   CHECK(to_double(b.series()[s].value) == 0.125);
 }
 
-// `rack_watts 18446744073709551615`, once, made every later reading 0.
+// Before, a single `rack_watts 18446744073709551615` made every later reading 0.
 TEST_CASE("a foreign series keeps nine digits of what it is now, whatever it was") {
   for (const double absurd : {18446744073709551615.0, -1e30, 1e-12}) {
     for (const double value : {120.0, 123456789.5, 0.00123456789, 1.5, 0.0}) {
@@ -179,7 +179,7 @@ TEST_CASE(
   CHECK(to_double(b.series()[s].value) == 0.5);
 }
 
-// What is left when one double is taken from another is far smaller than either, and no 0.
+// The difference of two nearly equal doubles is far smaller than either of them, but it is not 0.
 TEST_CASE("a foreign series between its size and the rest of a subtraction always has a value") {
   board b;
   const auto g = b.add_group("textfile", "a.prom", 1s, 10s);
@@ -222,7 +222,7 @@ TEST_CASE("removed series and groups give their places back and leave the others
   CHECK(b.series()[s].removed);
   CHECK(b.groups()[g].removed);
   CHECK(b.live_series() == 1);
-  b.set(s, 1.0);  // an old reference does nothing
+  b.set(s, 1.0);  // a reference to a removed series does nothing
   CHECK(b.series()[s].removed);
   CHECK(shown(b, "b") == "7");
   const auto again = b.add_group("textfile", "c.prom", 1s, 10s);
@@ -231,7 +231,7 @@ TEST_CASE("removed series and groups give their places back and leave the others
   CHECK(shown(b, "c") == "not_read_yet");
 }
 
-// One bad line in a user's file made the aggregator refuse all of the node's series.
+// Before, one bad line in a user's file made the aggregator refuse all series of the node.
 TEST_CASE("what the wire would not take is refused series by series, and the catalogue stays good") {
   board b;
   const auto g = b.add_group("textfile", "x.prom", 1s, 10s);

@@ -1,4 +1,4 @@
-// What reaches a BMC in whole runs of the helper.
+// Which commands reach a BMC while the helper runs.
 #include "tests/agent/ipmi/helper_process.hpp"
 #include "tests/agent/ipmi/lan_fixture.hpp"
 
@@ -60,7 +60,7 @@ TEST_CASE("only commands that read, open a session or reserve are ever sent") {
     CAPTURE(command);
     CHECK(allowed.count(command) == 1);
   }
-  // What the program gave to the device, in the shim's words ("0x06 0x01").
+  // What the program sent to the device, as the shim logs it ("0x06 0x01").
   std::ifstream in(log);
   std::size_t sent = 0;
   unsigned netfn = 0, command = 0;

@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// What fails is tried again soon.
+// Flags with short pauses, so that failures are tried again soon.
 std::vector<std::string> flags_of(const bmc_sim& bmc) {
   return {"--cache-folder", bmc.folder() + "/cache", "--retry", "100ms"};
 }
@@ -48,8 +48,8 @@ TEST_CASE("in-band: the same sensors by /dev/ipmi0, and a slow BMC keeps ninetee
     }
     const auto span = std::chrono::duration<double>(boot_clock::now() - began).count();
     CHECK(busy > 0);
-    // With ten seconds' share that may be saved up, and a reading that began at the end. As wished it would
-    // be 2 s.
+    // The budget, ten seconds' share of it that may be saved up, and a reading that began at the end. At the
+    // wished periods it would be 2 s.
     CHECK(busy <= 0.05 * span + 0.5 + 0.2);
   }
   SUBCASE("busy: the value ages until the BMC has been busy for long, and comes back") {
@@ -77,7 +77,8 @@ TEST_CASE("in-band: the same sensors by /dev/ipmi0, and a slow BMC keeps ninetee
 TEST_CASE(
     "a BMC that is busy when a session begins is asked again, and loses nothing for the session's life") {
   bmc_sim bmc;
-  // Tried again after a second: four tries at most, and the test must have its say between them.
+  // The helper tries again after a second, four times at most. The test must change the BMC between these
+  // tries.
   auto flags = std::vector<std::string>{"--cache-folder", bmc.folder() + "/cache"};
   const auto busy = [](const auto& m) {
     const auto* s = std::get_if<status>(&m);
@@ -111,7 +112,7 @@ TEST_CASE("a slow BMC: pings are answered between the questions of what it is an
   const auto flags = flags_of(bmc);
   {
     helper_process helper(flags, bmc.shim_environment());
-    REQUIRE(helper.until_status(true));  // the descriptions are in the cache from now on
+    REQUIRE(helper.until_status(true));  // from now on the descriptions are in the cache
   }
   helper_process helper(flags, bmc.shim_environment("delay_ms 100"));
   int answered = 0;
@@ -120,7 +121,7 @@ TEST_CASE("a slow BMC: pings are answered between the questions of what it is an
     answered += std::holds_alternative<pong>(m) ? 1 : 0;
     return std::holds_alternative<inventory_end>(m);
   }));
-  CHECK(answered >= 4);  // who it is, chassis, DCMI power, three kinds of DCMI temperatures
+  CHECK(answered >= 4);  // asked: who it is, chassis, DCMI power, three kinds of DCMI temperatures
 }
 
 TEST_CASE(
@@ -133,7 +134,8 @@ TEST_CASE(
     helper.say(every(100));
     REQUIRE(helper.next_reading("20.0.01"));
     bmc.freeze();
-    // On a slow machine its share of the BMC's time puts the next read, and so the hang, off.
+    // On a slow machine the BMC's reading costs more of the budget, so the next read, which hangs, comes
+    // later.
     const auto quiet = std::chrono::milliseconds(helper.last<hello>()->quiet_ms);
     const auto answers = [&] {
       helper.say(ping{1});
@@ -172,7 +174,7 @@ TEST_CASE("a BMC without DCMI has one sensor less, and one whose SDR has no inle
     CHECK(helper.sensor("dcmi.inlet.1")->role == sensor_role::inlet);
     CHECK(helper.sensor("dcmi.inlet.1")->entity == "air inlet");
     CHECK(helper.sensor("dcmi.cpu.1")->role == sensor_role::cpu);
-    // The SDR has CPUs of its own.
+    // The SDR has CPU temperatures of its own, so DCMI's are not read.
     CHECK(helper.last<plan>()->period_ms.count("dcmi.cpu.1") == 0);
     helper.say(interest{{{"dcmi.cpu.1", 100}}});
     CHECK(helper.next_reading("dcmi.cpu.1")->value == 71);
@@ -193,7 +195,7 @@ TEST_CASE("DCMI power brings what the BMC saw over its window, where it has one 
   CHECK(until([](const reading& r) {
     return r.value == 417 && r.over == statistics{380, 402, 450, 60'000};
   }));
-  // A window of no length, or numbers that contradict each other.
+  // A window of no length, and numbers that contradict each other.
   for (const char* none : {"380 402 450 0", "0 0 0 60000", "410 402 450 60000"}) {
     CAPTURE(none);
     bmc.write("values/dcmi_statistics", none);

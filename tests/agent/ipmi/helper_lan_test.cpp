@@ -49,7 +49,7 @@ TEST_CASE("over LAN: the board's sensors are found and read, and their values fo
   CHECK(helper.sensor("20.0.0b")->kind == sensor_kind::state);
   CHECK(helper.sensor("dcmi.power")->origin == sensor_origin::dcmi);
 
-  // Nothing is read before somebody says what.
+  // The helper reads nothing before an agent says what to read.
   helper.listen(300ms);
   CHECK(helper.count<reading>() == 0);
   helper.say(every(200));
@@ -73,7 +73,8 @@ TEST_CASE("over LAN: the board's sensors are found and read, and their values fo
     const auto* r = std::get_if<reading>(&m);
     return r != nullptr && r->key == "20.0.01" && r->value == 44;
   }));
-  // Between them "active", with nothing measured: a machine that runs draws power.
+  // In between the BMC calls the measurement active but measures nothing. A running machine draws power, so
+  // there must be no value.
   const auto watts_are = [&](const auto& wanted) {
     return helper.until([&](const auto& m) {
       const auto* r = std::get_if<reading>(&m);
@@ -95,7 +96,7 @@ TEST_CASE("over LAN: the board's sensors are found and read, and their values fo
   }));
   f.bmc.write("values/dcmi_watts", "inactive");
   CHECK(watts_are(are_none));
-  // A sensor off the list is read when somebody waits for it, and its number is exact.
+  // A sensor that is not on the default list is read if a policy waits for it, and its number is exact.
   helper.say(interest{{{"20.0.0a", 100}}});
   const auto rail = helper.next_reading("20.0.0a");
   REQUIRE(rail);
@@ -129,7 +130,7 @@ TEST_CASE("a wrong password is tried once, and again only when the file has chan
     return s != nullptr && s->permanent;
   }));
   CHECK(helper.last<status>()->message.find("does not accept the user or password") != std::string::npos);
-  // Another try would come after 100 ms, find nobody and say so.
+  // A second try would come after 100 ms, find no BMC and report that.
   f.bmc.kill();
   const auto said = helper.count<status>();
   helper.listen(2'500ms);
@@ -179,8 +180,8 @@ TEST_CASE("a BMC that dies, hangs or restarts is found again; meanwhile the help
   f.bmc.start();
   REQUIRE(helper.until_status(true));
   CHECK(helper.next_value("20.0.01")->value == 23);
-  // The time it waited in vain is not the sensor's latency: at 5 % of the BMC's time that would be 20 times
-  // as long.
+  // The time for which the helper waited in vain must not count as the sensor's latency. At 5 % of the BMC's
+  // time the period would become 20 times as long.
   CHECK(std::chrono::milliseconds(helper.last<plan>()->period_ms.at("20.0.01")) < 10 * waited);
 }
 
@@ -248,8 +249,8 @@ TEST_CASE("sensors that are added or taken out while the helper runs") {
   }));
 }
 
-// Waits for the helper's own look at the repository. A session that a starved BMC lost would be opened anew
-// and find the description by that, hence the long timeout of calls.
+// Waits for the helper's own look at the repository. If a starved BMC lost its session, the new session would
+// find the description by itself; the long timeout of calls prevents that.
 TEST_CASE("a description that is added under a living session is found") {
   lan_fixture f;
   auto flags = f.flags("admin", "30s");

@@ -20,20 +20,20 @@
 #include <unistd.h>
 #include <vector>
 
-/// binnacle-ipmi as a child, and the agent's end of the talk with it.
+/// Runs binnacle-ipmi as a child, with the agent's end of the conversation.
 namespace binnacle::support {
 
-/// Far longer than anything here takes: that the machine had no time for a test is no fault of the helper's.
+/// Far longer than anything here takes, so that a busy machine does not make a test fail.
 inline constexpr auto patience = std::chrono::seconds(60);
 
-/// One end of a talk: everything that was said is kept.
+/// One end of the conversation. Keeps everything that the other end said.
 class helper_talk {
  public:
   void say(const ipmi::from_agent& m) {
     const auto line = ipmi::encode(m);
     REQUIRE(::write(out_, line.data(), line.size()) == static_cast<ssize_t>(line.size()));
   }
-  /// Takes what comes until `found` says so of a message; false after `limit` or at the end.
+  /// Takes messages until `found` accepts one. False after `limit`, or when the conversation ends.
   template <class Found>
   bool until(Found found, std::chrono::milliseconds limit = patience) {
     const auto end = boot_clock::now() + limit;
@@ -45,7 +45,7 @@ class helper_talk {
       if (left <= 0 || ended || !take(static_cast<int>(left))) return false;
     }
   }
-  /// Just takes what comes for so long.
+  /// Takes all messages that come within this time.
   void listen(std::chrono::milliseconds span) {
     until([](const auto&) { return false; }, span);
   }
@@ -55,15 +55,15 @@ class helper_talk {
       return s != nullptr && s->ok == ok;
     });
   }
-  /// The next reading of this key.
+  /// The next reading of the sensor with this key.
   std::optional<ipmi::reading> next_reading(const std::string& key) {
     return next(key, [](const ipmi::reading&) { return true; });
   }
-  /// The next one that gave a value: under load the BMC of the tests misses a deadline now and then.
+  /// The next reading with a value. Under load the simulated BMC misses a deadline now and then.
   std::optional<ipmi::reading> next_value(const std::string& key) {
     return next(key, [](const ipmi::reading& r) { return r.reason == absence::none; });
   }
-  /// The next reading of this key that `fits`.
+  /// The next reading of the sensor with this key that `fits` accepts.
   std::optional<ipmi::reading> next(const std::string& key,
                                     const std::function<bool(const ipmi::reading&)>& fits) {
     const ipmi::reading* r = nullptr;
@@ -166,12 +166,13 @@ class helper_process : public helper_talk {
   helper_process(const helper_process&) = delete;
   helper_process& operator=(const helper_process&) = delete;
 
-  /// Ends its standard input, as an agent does that ends.
+  /// Closes the helper's standard input, as an agent does when it ends.
   void hang_up() {
     if (out_ >= 0) ::close(out_);
     out_ = -1;
   }
-  /// Waits for its end and gives the exit status; −1 when a signal ended it or it did not end in time.
+  /// Waits until the helper ends, and gives its exit status. −1 if a signal ended it or it did not end in
+  /// time.
   int status() {
     const auto limit = boot_clock::now() + patience;
     int status = 0;
@@ -185,7 +186,7 @@ class helper_process : public helper_talk {
     }
     return -1;
   }
-  /// What it wrote to stderr so far.
+  /// What the helper has written to stderr so far.
   const std::string& log() {
     ::fcntl(log_, F_SETFL, O_NONBLOCK);
     std::array<char, 4096> piece;

@@ -10,7 +10,7 @@
 
 namespace binnacle::support {
 
-/// A BMC, and the flags for reading it over LAN as its administrator.
+/// A BMC, and the flags for reading it over LAN as administrator.
 struct lan_fixture {
   explicit lan_fixture(board_spec board = boards::two_sockets()) : bmc(std::move(board)) {
     write_credentials(bmc_admin, bmc_admin_password);
@@ -40,7 +40,7 @@ struct lan_fixture {
   bmc_sim bmc;
 };
 
-/// What is on the default list, this often.
+/// Selects the default list, with this period.
 inline ipmi::wanted_sensors every(std::uint32_t period_ms) {
   ipmi::wanted_sensors s;
   s.period_ms = period_ms;

@@ -21,7 +21,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// The agent's end, blocking.
+// The agent's end of the connection, blocking.
 class agent_end {
  public:
   explicit agent_end(int fd) : fd_(fd) {}
@@ -91,7 +91,7 @@ TEST_CASE("over two descriptors: what is said arrives, and the end of input is t
     CHECK(boot_clock::now() - before >= 20ms);
     CHECK(boot_clock::now() - before < 1s);
   }
-  p->send(pong{3});  // to nobody: no harm
+  p->send(pong{3});  // there is no agent, so nothing happens
 }
 
 TEST_CASE("messages that may wait are sent with an urgent one, or before a longer wait, in order") {
@@ -102,7 +102,7 @@ TEST_CASE("messages that may wait are sent with an urgent one, or before a longe
   const auto line = [](std::uint64_t n) { return encode(from_helper(pong{n})); };
   p->send_soon(pong{1});
   p->send_soon(pong{2});
-  p->wait(instant{});  // a look at what has come keeps nothing back for long
+  p->wait(instant{});  // a wait of no length does not force out what is kept back
   SUBCASE("with an urgent message") {
     p->send(pong{3});
     CHECK(agent.hear() == line(1) + line(2) + line(3));
@@ -138,7 +138,7 @@ TEST_CASE("at a socket: one agent at a time, one after the other, closed to othe
   p->wait(soon());
   CHECK_FALSE(p->connected());
   CHECK_FALSE(p->gone());
-  // Half a line of the one who left is nothing to the next.
+  // The half line of an agent that left must not become part of the next agent's first line.
   agent_end third(path);
   p->wait(soon());
   CHECK(p->arrived());
@@ -186,7 +186,7 @@ TEST_CASE("a live helper that takes nobody now keeps its socket") {
   path.copy(at.sun_path, sizeof at.sun_path - 1);
   REQUIRE(::bind(live, reinterpret_cast<sockaddr*>(&at), sizeof at) == 0);
   REQUIRE(::listen(live, 0) == 0);
-  std::vector<int> waiting;  // its queue is full at the last one
+  std::vector<int> waiting;  // the last of these connections fills its queue
   for (bool room = true; room;) {
     waiting.push_back(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     room = ::connect(waiting.back(), reinterpret_cast<sockaddr*>(&at), sizeof at) == 0;

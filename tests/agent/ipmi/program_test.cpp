@@ -1,4 +1,4 @@
-// The program itself: its command line, its socket, its rights.
+// The program as a whole: command line, socket, privileges.
 #include "tests/agent/ipmi/helper_process.hpp"
 #include "tests/agent/ipmi/lan_fixture.hpp"
 #include "tests/support/temp_folder.hpp"
@@ -127,7 +127,7 @@ TEST_CASE("as a sidecar it serves one agent after the other, with everything tol
     socket_agent second(path);
     REQUIRE(second.until([](const auto& m) { return std::holds_alternative<status>(m); }));
     CHECK(second.last<status>()->message.find("serves one at a time") != std::string::npos);
-    second.listen(patience);  // to its end
+    second.listen(patience);  // listen until it ends
     CHECK(second.ended);
     CHECK(first.next_reading("20.0.01"));
   }
@@ -136,7 +136,7 @@ TEST_CASE("as a sidecar it serves one agent after the other, with everything tol
   REQUIRE(third.until([](const auto& m) { return std::holds_alternative<inventory_end>(m); }));
   CHECK(third.sensor("20.0.01")->name == "Inlet Temp");
   third.listen(400ms);
-  CHECK(third.count<reading>() == 0);  // the wishes of the one before are gone
+  CHECK(third.count<reading>() == 0);  // the wishes of the agent before are forgotten
   third.say(wanted_sensors{});
   CHECK(third.next_reading("20.0.01"));
   CHECK(helper.log().find("the agent has gone") != std::string::npos);
@@ -173,7 +173,7 @@ TEST_CASE("SIGTERM ends one that nobody has come to yet") {
 TEST_CASE("it keeps no capability, gains none, and holds nothing that its parent had open") {
   temp_folder folder;
   std::array<int, 2> inherited{};
-  REQUIRE(::pipe(inherited.data()) == 0);  // without close-on-exec
+  REQUIRE(::pipe(inherited.data()) == 0);  // made without close-on-exec
   helper_process helper({"--device", folder / "none", "--cache-folder", folder / "cache"});
   ::close(inherited[1]);
   REQUIRE(helper.until_status(false));
@@ -187,7 +187,7 @@ TEST_CASE("it keeps no capability, gains none, and holds nothing that its parent
   CHECK(line_of(file, "NoNewPrivs:") == "NoNewPrivs:\t1");
   pollfd end{inherited[0], POLLIN, 0};
   REQUIRE(::poll(&end, 1, 1'000) == 1);
-  CHECK((end.revents & POLLHUP) != 0);  // nobody has the writing end any more
+  CHECK((end.revents & POLLHUP) != 0);  // no process has the writing end any more
   ::close(inherited[0]);
 }
 

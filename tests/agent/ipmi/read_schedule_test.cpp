@@ -15,7 +15,7 @@ namespace {
 
 instant at(duration since) { return instant(1h) + since; }
 
-// A BMC that takes `cost(key, now)` for each reading, asked by the schedule for as long as told.
+// A simulated BMC that takes `cost(key, now)` for each reading. The schedule asks it for a given time.
 struct bmc_time {
   read_schedule& by;
   instant now = at(0s);
@@ -72,13 +72,13 @@ TEST_CASE(
     now = std::max(now, turn.at);
     s.done(turn.key, now, now + took, true);
     now += took;
-    return s.next()->at - now;  // how long the next one has to wait
+    return s.next()->at - now;  // how long the next reading has to wait
   };
   SUBCASE("short ones") {
     duration run = 2ms;
     for (; read(2ms) <= 0ns; run += 2ms) REQUIRE(run <= 12ms);
     CHECK(run >= 10ms);
-    // A sixth of the budget is kept back: 1/24 of the time is the BMC's.
+    // A sixth of the budget is kept back, so 1/24 of the BMC's time is used.
     const auto rest = s.next()->at - now;
     CHECK(rest > 23 * run - run);
     CHECK(rest <= 23 * run);
@@ -113,7 +113,7 @@ TEST_CASE("the budget holds over any minute also while latencies jump") {
     const auto before = bmc.busy;
     bmc.run(60s, [&](const auto&) { return ++n % 17 == 0 ? duration(900ms) : duration(2ms); });
     CAPTURE(minute);
-    // A reading may begin at the end of a minute that has had its share.
+    // A reading may begin at the end of a minute whose budget is used up.
     CHECK(bmc.busy - before <= 3s + 900ms);
   }
 }
@@ -134,11 +134,11 @@ TEST_CASE("sensors that somebody waits for come first, and the others keep a qua
   wishes[0].period = 200ms;
   s.set(wishes, 0.05, at(0s));
   bmc_time bmc{s};
-  bmc.run(60s, [](const auto&) { return 20ms; });  // learn
+  bmc.run(60s, [](const auto&) { return 20ms; });  // learn the costs
   bmc.reads.clear();
   const auto before = bmc.busy;
   bmc.run(600s, [](const auto&) { return 20ms; });
-  // 20 ms at 5 Hz would be a tenth of the time: three quarters of five sixths of 5 % give 1.6 Hz.
+  // 20 ms at 5 Hz would take a tenth of the BMC's time. Three quarters of five sixths of 5 % allow 1.6 Hz.
   CHECK(bmc.reads["s0"] >= 850);
   CHECK(bmc.reads["s0"] <= 1000);
   CHECK(s.periods_ms().at("s0") == 640);

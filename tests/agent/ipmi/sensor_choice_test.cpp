@@ -97,7 +97,7 @@ TEST_CASE("what is read: the default list, what is included and not excluded, an
   CHECK(wishes[0].period == 200ms);
   CHECK(wishes[0].waited_for);
   CHECK(wishes[1].period == 1s);
-  // States are not worth a reading a second unless somebody waits.
+  // States are not read every second unless a policy waits for them.
   s.include = {"PSU1*"};
   CHECK(choose(inventory, s, {}).at(0).period == 5s);
 }

@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// A job that is stuck, as a read of a dead drive is, until it is let go.
+/// A job that is stuck until the test releases it, like the read of a dead drive.
 struct stuck_job {
   std::promise<void> begun, release;
 
@@ -67,7 +67,7 @@ TEST_CASE("a stuck job keeps its thread, the others get another one once it is k
   CHECK_FALSE(reader.wait(0s));
   while (!done) std::this_thread::yield();
 
-  // No more threads than the bound, however much is stuck.
+  // There are no more threads than the bound, however many jobs are stuck.
   reader.run(two.job());
   two.begun.get_future().wait();
   std::atomic<bool> late = false;

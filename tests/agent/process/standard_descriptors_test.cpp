@@ -8,7 +8,7 @@
 
 namespace standard_descriptors_test {
 
-// Checklist: fd 0, closed stdin. In a child, since doctest prints to these descriptors.
+// Checklist: fd 0, closed stdin. Runs in a child, because doctest prints to these descriptors.
 TEST_SUITE_BEGIN("agent/process/standard_descriptors");
 
 TEST_CASE("closed standard descriptors are open after it, so that no file of ours gets their numbers") {

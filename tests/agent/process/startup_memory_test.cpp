@@ -12,7 +12,7 @@ using namespace binnacle;
 
 namespace {
 
-// Pages of files that are mapped and resident: proc(5), /proc/pid/statm.
+// How many pages of mapped files are resident: proc(5), /proc/pid/statm.
 long file_pages() {
   long size = 0, resident = 0, shared = 0;
   std::ifstream("/proc/self/statm") >> size >> resident >> shared;

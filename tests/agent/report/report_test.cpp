@@ -106,7 +106,7 @@ TEST_CASE("a counter of the perf PMU that may not be opened says why") {
   CHECK(psys.Scalar().find("perf_event_paranoid is 2") != std::string::npos);
 }
 
-// Everything that a report may hold with something planted in it, and beside it what it must not open.
+// Plants a secret in everything that a report may contain, and puts files beside them that it must not open.
 TEST_CASE("a report holds no serial number, address, name of the machine, and no command line") {
   bench b;
   write_chip(b / "sys", 0, "hid_34_88_5d_01_02_03_battery", "0005:054C:09CC.0001",
@@ -177,7 +177,7 @@ TEST_CASE("the report of the largest server fits an issue, and says what it left
   const auto text = b.text();
   CHECK(text.size() <= report_bytes);
   CHECK(text.find("left-out: ") != text.npos);
-  // And is still a machine.
+  // The cut report still describes a machine.
   b.write("report.yaml", text);
   const temp_folder again;
   machine(b / "report.yaml").write(again.path());

@@ -21,12 +21,12 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// What a scripted source does next, and what was done to it.
+/// What a scripted source does next, and which calls it received.
 struct script {
   std::optional<error> on_discover;
   std::optional<error> on_read;
   bool throws = false;
-  duration takes{};  // a read, by the bench's clock
+  duration takes{};  // how long a read takes, by the bench's clock
   std::string limitation;
   wire::interest wanted;
   int told = 0;
@@ -80,7 +80,7 @@ struct bench {
     s.add(std::make_unique<scripted>(std::move(name), what, clock, period, least));
   }
   void start() { s.start(clock.now); }
-  /// Lets the time pass as a timer would, waking at each deadline.
+  /// Lets time pass as a timer does, waking at each deadline.
   void pass(duration span) {
     const auto until = clock.now + span;
     while (s.next_deadline() <= until) {
@@ -89,7 +89,7 @@ struct bench {
     }
     clock.now = until;
   }
-  /// Lines of the log with `text`.
+  /// How many lines of the log contain `text`.
   std::ptrdiff_t lines(std::string_view text) const {
     return std::ranges::count_if(said, [text](const auto& l) { return l.find(text) != l.npos; });
   }
@@ -187,7 +187,7 @@ TEST_CASE("what works is looked at again every five minutes, what works in part 
   }
 }
 
-// "(and 11 problems more)", "(and 13 problems more)", … filled the log.
+// Before, "(and 11 problems more)", "(and 13 problems more)", … filled the log.
 TEST_CASE("a source that works in part says so once, however the rest of it changes") {
   bench b;
   script parts;
@@ -199,7 +199,8 @@ TEST_CASE("a source that works in part says so once, however the rest of it chan
   for (int i = 0; i < 100; ++i) {
     parts.limitation = fmt::format("one: broken (and {} problems more)", i % 12);
     b.pass(1s);
-    // The status is told as it is, and as one of a source that works: in part is a message without a failure.
+    // The status always has the present message. A source that works in part has a message and does not count
+    // as failed.
     REQUIRE(b.status("parts") != nullptr);
     CHECK(b.status("parts")->ok);
     CHECK(b.status("parts")->message == parts.limitation);
@@ -239,7 +240,7 @@ TEST_CASE("that there are more problems than before is told, at most once a minu
   b.pass(1min);
   CHECK(b.lines("(and 58 problems more)") == 1);
   CHECK(b.lines("parts works in part") == 2);
-  // Mended and broken again: so many there were before, but not of late.
+  // Fixed and broken again. There were this many problems before, but not recently.
   parts.limitation = "one: broken (and 1 problem more)";
   b.pass(2min);
   CHECK(b.lines("parts works in part") == 2);
@@ -295,7 +296,7 @@ TEST_CASE("a source is told which of its families are wanted, and when none is a
   CHECK(rapl.wanted.wishes[0].family == "rapl_power_watts");
   CHECK(rapl.wanted.wishes[0].period_ms == 200);
   CHECK(rapl.wanted.wishes[1].family == "rapl_tdp_watts");
-  // A family that the catalogue does not know is of the source that brought it.
+  // A family that is not in the catalogue belongs to the source that brought it.
   REQUIRE(file.wanted.wishes.size() == 1);
   CHECK(file.wanted.wishes[0].period_ms == 700);
   CHECK(b.s.report()[1].period == 700ms);
@@ -361,7 +362,7 @@ TEST_CASE("a source that is slow to read is read less often than wanted, and say
   CHECK(b.status("rapl")->message.empty());
   rapl.takes = 50ms;
   b.pass(60s);
-  CHECK(b.s.report()[0].period == 1s);  // its own: the user's choice
+  CHECK(b.s.report()[0].period == 1s);  // the source's own period, which the user chose
 }
 
 TEST_CASE("missed ticks are counted for the source that missed them") {

@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// Two packages read once a second: the first hangs at 80.5 W, the second moves.
+/// Two packages that are read once a second. The first one is stuck at 80.5 W, the second one moves.
 struct bench {
   explicit bench(on_frozen what) : stuck(what) {}
   stuck_sensors stuck;

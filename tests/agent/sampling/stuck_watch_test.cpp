@@ -15,7 +15,7 @@ namespace {
 
 using value = std::optional<std::int64_t>;
 
-/// Sensors read every five seconds; `at` gives the value of each at a look, none for no value.
+/// Sensors that are read every five seconds. `at` gives each sensor's value at a look, or nothing.
 struct bench {
   stuck_watch watch;
   instant now{1h};

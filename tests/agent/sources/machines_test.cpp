@@ -1,6 +1,6 @@
-// The machines of tests/data/machines, through discovery: what is found on each, and what it is told to be,
-// stands beside it (NAME.expected). A report of a new machine goes there as it is; this test prints what to
-// put beside it.
+// Runs discovery over the machines of tests/data/machines. NAME.expected beside each one says what must be
+// found on it, and with which values. The report of a new machine is put there unchanged; this test then
+// prints the text for its NAME.expected.
 #include "agent/base/probe.hpp"
 #include "agent/kernel/slow_reader.hpp"
 #include "agent/sources/host/host.hpp"
@@ -40,10 +40,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Longer than any counter may stand still (agent/README.md).
+// Longer than a counter may stand still (agent/README.md).
 constexpr unsigned watched_seconds = 15;
 
-/// One of them below a temporary folder, with perf counters that move as its report says.
+/// One of these machines below a temporary folder. Its perf counters move as its report says.
 struct bench {
   explicit bench(const std::string& file) : about(file) {
     about.write(root.path());
@@ -54,7 +54,7 @@ struct bench {
         const auto moved = about.joules_by_perf(name_of(e));
         return moved ? std::optional(*moved / e.joules) : std::nullopt;
       }
-      return 1000;  // what counts no energy
+      return 1000;  // events that count no energy
     };
     perf.rate = [joules](const perf_encoding& e, unsigned cpu) { return joules(e, cpu).value_or(0); };
     perf.refusal = [joules](const perf_request& r) { return joules(r.event, r.cpu) ? 0 : EACCES; };
@@ -72,7 +72,7 @@ struct bench {
   fake_clock clock;
 };
 
-// Without the folder's name, which differs from run to run.
+// Leaves out the folder's name, which differs from run to run.
 std::string shortened(std::string text, const std::string& root) {
   for (auto at = text.find(root); at != text.npos; at = text.find(root, at)) text.erase(at, root.size());
   return text;
@@ -122,7 +122,7 @@ void add_rest(const bench& b, std::string& out) {
       fmt::format("cgroups to count by: {}\n", cgroups.empty() ? "none" : shortened(cgroups, b.root.path()));
 }
 
-// What --probe says, without its reasons and remedies: their words are other tests' matter.
+// Adds what --probe says, without reasons and remedies: other tests check their words.
 void add_probe(source& s, const bench& b, std::string& out) {
   for (const auto& f : s.probe())
     out += fmt::format("probe {}: {}: {}\n", s.name(), to_string(f.how), shortened(f.what, b.root.path()));
@@ -131,7 +131,7 @@ void add_probe(source& s, const bench& b, std::string& out) {
 void add_series(const board& readings, std::string& out) {
   std::set<std::string> lines;
   for (const auto& e : readings.series()) {
-    // Of what the kernel says of the machine, only what host_power_watts is made of.
+    // Of the os source's series, only those that host_power_watts is made of.
     if (e.removed || (e.info.family.starts_with("os_") && !e.info.family.ends_with("_power_watts"))) continue;
     const auto value =
         e.reason == absence::none ? to_string(e.value) : fmt::format("absent: {}", to_string(e.reason));
@@ -140,7 +140,7 @@ void add_series(const board& readings, std::string& out) {
   for (const auto& line : lines) out += line;
 }
 
-/// Everything, a line each.
+/// Everything that is found on the machine, one line each.
 std::string found_on(const std::string& file) {
   bench b(file);
   std::string out;

@@ -105,7 +105,7 @@ TEST_SUITE("agent/uplink/feed") {
     board::group_ref os = b.add_group("os", "", std::chrono::seconds(1), std::chrono::seconds(10));
     board::series_ref load = b.add_series(os, "os_load1", {});
 
-    // Watts are watched, and the budget makes the others wait for two periods.
+    // Watts are watched. The budget makes the other series wait for two periods.
     tight() {
       pace = agent::send_pace(100);
       wire::interest wanted;
@@ -125,7 +125,7 @@ TEST_SUITE("agent/uplink/feed") {
       b.mark_read(rapl, at(when));
       b.mark_read(os, at(when));
     }
-    // The groups that a batch brings readings of.
+    // How many groups the next batch has readings of.
     std::size_t reads(double when) {
       read(when);
       return sent.fill(batch, false, at(when)) ? batch.reads.size() : 0;
@@ -209,14 +209,14 @@ TEST_SUITE("agent/uplink/feed") {
     reads(31);
     CHECK(sent.watched_share() == 1000);
     reads(32);
-    CHECK(sent.watched_share() == 600);  // of two reads and three values, one and two
+    CHECK(sent.watched_share() == 600);  // one of two reads and two of three values are watched
   }
 
   struct crowd : fixture {
     std::vector<board::group_ref> files;
     std::vector<board::series_ref> numbers;
 
-    // Watts are watched; three files of 200 numbers are not.
+    // Watts are watched. Three files with 200 numbers each are not.
     crowd() {
       wire::interest wanted;
       wanted.wishes = {{"rapl_power_watts", 200}};
@@ -236,7 +236,7 @@ TEST_SUITE("agent/uplink/feed") {
       for (const auto n : numbers) b.set(n, value);
       for (const auto f : files) b.mark_read(f, from_ns(value));
     }
-    // The groups of the next batch, in words; empty: nothing was due.
+    // The groups of the next batch, in words. Empty if nothing was due.
     std::string next() {
       std::string out;
       if (!sent.batch_due() || !sent.fill(batch, false, from_ns(value))) return out;

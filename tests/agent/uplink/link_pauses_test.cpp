@@ -12,7 +12,7 @@ using agent::link_pauses;
 
 namespace {
 
-/// The mean pause after the last of so many sessions that lasted that long each.
+/// The mean pause after this many sessions, each of which lasted this long.
 duration mean_pause(int sessions, duration lasted) {
   std::mt19937_64 random(7);
   constexpr int links = 500;
@@ -36,7 +36,7 @@ duration mean_pause(int sessions, duration lasted) {
 }  // namespace
 
 TEST_SUITE("agent/uplink/link_pauses") {
-  // A catalogue that an aggregator refuses was sent again every half second, for ever.
+  // Before, a catalogue that the aggregator refused was sent again every half second, for ever.
   TEST_CASE("sessions that end soon after their welcome are begun less and less often") {
     CHECK(mean_pause(1, 1s) < 1s);
     CHECK(mean_pause(4, 1s) > 3s);
@@ -52,8 +52,8 @@ TEST_SUITE("agent/uplink/link_pauses") {
     CHECK_FALSE(pauses.ended(instant{3h}));
   }
 
-  // Links that were refused while a pod was replaced stayed away for up to 30 s, and it served without
-  // agents.
+  // Before, links that were refused while a pod was replaced stayed away for up to 30 s, and the new pod
+  // served without agents.
   TEST_CASE(
       "one replica that is missing is looked for every few seconds, and after a minute as rarely as all") {
     std::mt19937_64 random(7);

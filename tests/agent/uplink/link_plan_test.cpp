@@ -31,7 +31,7 @@ TEST_CASE("behind one address all replicas are looked for, each gets one link") 
   CHECK(p.address_of(2) == 0);
   CHECK(p.may_dial(1));
   CHECK(p.may_dial(2));
-  // The load balancer gives x again: the newer session has superseded the older one there.
+  // The load balancer leads to x again, where the newer session has superseded the older one.
   CHECK(p.welcomed(1, "x", 3) == 0);
   CHECK(p.connected() == 1);
   CHECK(p.may_dial(0));
@@ -46,9 +46,9 @@ TEST_CASE("behind one address all replicas are looked for, each gets one link") 
 TEST_CASE("two addresses that lead to one replica share one link, the other rests until it is needed") {
   link_plan p(2);
   p.welcomed(0, "x", 1);
-  CHECK(p.may_dial(1));  // nobody knows yet where it leads
+  CHECK(p.may_dial(1));  // nobody knows yet where this address leads
   CHECK(p.welcomed(1, "x", 1) == 0);
-  p.lost(0);  // as the aggregator ended it
+  p.lost(0);  // the aggregator ended it
   CHECK(!p.may_dial(0));
   CHECK(!p.may_dial(1));
   p.lost(1);
@@ -86,13 +86,13 @@ TEST_CASE("of a name with an address for each replica, each slot takes one of it
   p.reached(0, pods[0]);
   p.welcomed(0, "x", 3);
   CHECK(p.choose(1, pods) == indices{1, 2});
-  CHECK(p.choose(2, pods) == indices{2});  // the other is being dialled
+  CHECK(p.choose(2, pods) == indices{2});  // the other address is being dialled
   p.reached(1, pods[1]);
   p.welcomed(1, "y", 3);
   p.reached(2, pods[2]);
   p.welcomed(2, "z", 3);
   CHECK(p.connected() == 3);
-  // A pod is replaced: the name has the old address for a while, then the new one.
+  // A pod is replaced. For a while the name has the old address, then the new one.
   p.lost(1);
   CHECK(p.choose(1, pods) == indices{1});
   p.lost(1);
@@ -125,7 +125,8 @@ TEST_CASE("two addresses of one replica, of either family, do not keep its link 
   CHECK(p.choose(0, both).front() == 2);
 }
 
-// localhost is such a name where the aggregator listens on IPv4 alone: the second replica was never met.
+// "localhost" is such a name if the aggregator listens on IPv4 only. Before, the second replica was never
+// reached.
 TEST_CASE("a free address that is dead does not keep a link from a load balancer's other one") {
   const std::vector<std::string> both = {"[::1]:9110", "127.0.0.1:9110"};
   link_plan p(1);
@@ -136,10 +137,10 @@ TEST_CASE("a free address that is dead does not keep a link from a load balancer
   p.lost(1);
   CHECK(p.choose(1, both) == indices{0});
   p.lost(1);
-  CHECK(p.choose(1, both) == indices{0, 1});  // after two dials that came to nothing
+  CHECK(p.choose(1, both) == indices{0, 1});  // after two dials that found nobody new
   p.reached(1, both[1]);
   p.welcomed(1, "y", 2);
-  // It is known now for what it is.
+  // The address is now known to be a load balancer's.
   p.lost(1);
   CHECK(p.choose(1, both).size() == 2);
 }
@@ -170,14 +171,14 @@ TEST_CASE("a load balancer's one address is dialled by every slot") {
   CHECK(p.choose(1, {}).empty());
 }
 
-// They counted as failures, and stayed away for up to 30 s.
+// Before, such ends counted as failures, and the links stayed away for up to 30 s.
 TEST_CASE("it is known whether another link of the same agent may have replaced a link") {
   const std::vector<std::string> one = {"10.0.0.1:9110"};
   link_plan p(1);
   p.choose(0, one);
   p.welcomed(0, "x", 2);
   CHECK_FALSE(p.may_be_replaced_by_us(0));
-  p.choose(1, one);  // dials, and may have got to x
+  p.choose(1, one);  // it dials, and may have reached x
   CHECK(p.may_be_replaced_by_us(0));
   p.reached(1, one[0]);
   p.welcomed(1, "y", 2);
@@ -186,8 +187,8 @@ TEST_CASE("it is known whether another link of the same agent may have replaced 
   CHECK(p.may_be_replaced_by_us(0));
 }
 
-// Replicas that are there go on giving the old number. A third pod became ready without agents, and answered
-// with empty lists.
+// Replicas that are there still give the old number. Before, a third pod became ready without agents, and its
+// answers were empty lists.
 TEST_CASE("a replica that is added is dialled when its address appears, whatever number the others give") {
   std::vector<std::string> pods = {"10.0.0.1:9110", "10.0.0.2:9110"};
   link_plan p(1);
@@ -196,7 +197,7 @@ TEST_CASE("a replica that is added is dialled when its address appears, whatever
   p.welcomed(0, "x", 2);
   p.choose(1, pods);
   p.welcomed(1, "y", 2);
-  CHECK_FALSE(p.resolved(0, {pods[1], pods[0]}));  // in another order
+  CHECK_FALSE(p.resolved(0, {pods[1], pods[0]}));  // the same addresses in another order
   CHECK(p.slots() == 2);
   pods.push_back("10.0.0.3:9110");
   CHECK(p.resolved(0, pods));
@@ -206,7 +207,7 @@ TEST_CASE("a replica that is added is dialled when its address appears, whatever
   CHECK(p.only_meets(2));
   p.dials(2);
   CHECK(p.choose(2, pods) == indices{2});
-  p.lost(2);  // it does not listen yet
+  p.lost(2);  // the new pod does not listen yet
   CHECK(p.may_dial(2));
   CHECK_FALSE(p.has_new_address(2));
   CHECK(p.choose(2, pods) == indices{2});
@@ -231,7 +232,7 @@ TEST_CASE("from one replica to as many as the chart allows, and no slot more") {
   CHECK(p.connected() == 64);
 }
 
-// The pause before the next dial ended at once, again and again.
+// Before, the pause before the next dial ended at once, again and again.
 TEST_CASE("a new address ends one pause, though the dial's own look-up does not give it") {
   const std::vector<std::string> old = {"10.0.0.1:9110", "10.0.0.2:9110"};
   link_plan p(1);
@@ -242,7 +243,7 @@ TEST_CASE("a new address ends one pause, though the dial's own look-up does not 
   p.dials(1);
   CHECK(p.choose(1, old) == indices{1});
   p.lost(1);
-  CHECK(p.has_new_address(1));  // the other one
+  CHECK(p.has_new_address(1));  // the other new address
   p.dials(1);
   p.choose(1, old);
   p.lost(1);
@@ -262,7 +263,7 @@ TEST_CASE("an address that has gone is looked for no more") {
   CHECK(p.may_dial(2));
   p.resolved(0, {three[0], three[1]});
   CHECK_FALSE(p.may_dial(2));
-  CHECK(p.choose(2, {three[0], three[1]}).empty());  // a dial that began before
+  CHECK(p.choose(2, {three[0], three[1]}).empty());  // a dial that began before the address went
 }
 
 TEST_CASE("for an address that nobody has met no link is taken over, and one slot dials it") {
@@ -295,7 +296,7 @@ TEST_CASE("addresses of a family that has no link, and those of a load balancer,
   p.choose(0, both);
   p.welcomed(0, "x", 1);
   CHECK(p.slots() == 1);
-  // A balancer with two addresses: the first led two slots to two replicas.
+  // A load balancer with two addresses: the first one led two slots to two replicas.
   link_plan b(1);
   const std::vector<std::string> two = {"10.0.0.1:9110", "10.0.0.2:9110"};
   b.choose(0, two);

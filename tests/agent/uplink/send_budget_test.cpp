@@ -14,7 +14,7 @@ using namespace binnacle;
 using namespace binnacle::agent;
 using namespace std::chrono_literals;
 
-/// A node whose series take so many bytes a second when nothing waits; its links for `span`.
+/// A node whose series take this many bytes a second if nothing waits, and whose links run for `span`.
 struct node {
   send_budget budget;
   double watched, others;
@@ -71,7 +71,7 @@ TEST_SUITE("agent/uplink/send_budget") {
     node n{send_budget(500), 0, 4000};
     n.live(10min);
     REQUIRE(n.budget.others_wait() == 3);
-    n.others = 1900;  // 475 at two doublings: within, but without a third to spare
+    n.others = 1900;  // 475 at two doublings: within the budget, but a third is not to spare
     n.live(3h);
     CHECK(n.budget.others_wait() == 3);
     n.others = 1200;
@@ -120,7 +120,7 @@ TEST_SUITE("agent/uplink/send_budget") {
     CHECK(p.watched("rapl_power_watts"));
     CHECK(p.watched("os_load1"));
     CHECK_FALSE(p.watched("os_load5"));
-    CHECK(p.version() == 0);  // nothing waits, so nothing is announced otherwise
+    CHECK(p.version() == 0);  // nothing waits, so nothing has to be announced
     p.review(from_ns(0));
     p.sent(0, 100'000);
     CHECK(p.review(from_ns(0) + send_budget::first_window));

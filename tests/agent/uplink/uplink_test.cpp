@@ -25,7 +25,7 @@ using agent::board;
 using async::task;
 using async::within;
 
-/// What "replicas.test" resolves to in this program, as the name of a headless Service; look-ups have
+/// What "replicas.test" resolves to in this program, like the name of a headless Service. Look-ups run on
 /// threads.
 struct service_name {
   std::mutex mutex;
@@ -36,11 +36,11 @@ struct service_name {
   }
 };
 service_name& replicas_test() {
-  static service_name& it = *new service_name;  // threads may look there at the end
+  static service_name& it = *new service_name;  // not destroyed: threads may still use it at the end
   return it;
 }
 
-// In place of libc's, for this program.
+// Replaces libc's function in this program.
 extern "C" int getaddrinfo(const char* host, const char* service, const addrinfo* hints, addrinfo** out) {
   using function = int (*)(const char*, const char*, const addrinfo*, addrinfo**);
   static const auto real = reinterpret_cast<function>(dlsym(RTLD_NEXT, "getaddrinfo"));
@@ -79,7 +79,7 @@ TEST_SUITE("agent/uplink") {
     }
   }
 
-  /// The aggregator's half of one connection: the real session machine behind a real TLS socket.
+  /// The aggregator's end of one connection: the real session machine and a real TLS socket.
   class peer {
    public:
     peer(async::stream s, std::string replica, std::uint16_t replicas)
@@ -97,7 +97,7 @@ TEST_SUITE("agent/uplink") {
       co_return std::make_unique<peer>(std::move(stream), std::move(replica), replicas);
     }
 
-    /// The next thing the session machine reports, answering hellos and passing over clocks.
+    /// The next event of the session machine. Answers hellos and skips clocks.
     task<wire::aggregator_session::event> next() {
       using event = wire::aggregator_session::event;
       for (;;) {
@@ -206,7 +206,7 @@ TEST_SUITE("agent/uplink") {
       bool stopped = false;
       b.set(watts, 52.0);
       up.stop(2s, [&stopped] { stopped = true; });
-      co_await p->until(event::batch);  // nothing is lost at the end
+      co_await p->until(event::batch);  // nothing is lost when it stops
       CHECK(p->machine().last_batch().values.at(0).mantissa == 520);
       CHECK((co_await p->next()) == event::ended);
       CHECK(p->machine().ended()->why == wire::reason::closed_by_peer);
@@ -256,7 +256,7 @@ TEST_SUITE("agent/uplink") {
       agent::uplink up(loop, o, b, logger("test", log_level::off));
       up.start();
       auto p = co_await peer::accept(at, server->current(), "r1");
-      co_await p->until(event::batch);  // though nothing on the board changed
+      co_await p->until(event::batch);  // although nothing on the board has changed
       bool stopped = false;
       up.stop(1s, [&stopped] { stopped = true; });
       p.reset();
@@ -287,7 +287,8 @@ TEST_SUITE("agent/uplink") {
     });
   }
 
-  // TLS 1.3 refuses a client's certificate after the client's handshake: it was "the connection was lost".
+  // Under TLS 1.3 the refusal of a client's certificate comes after the client's handshake. Before, the
+  // message was "the connection was lost".
   TEST_CASE_FIXTURE(fixture, "a certificate that the aggregator refuses is named with the remedy") {
     support::authority strangers{dir, "strangers"};
     support::wanted node;
@@ -343,7 +344,7 @@ TEST_SUITE("agent/uplink") {
       up.start();
       auto first = co_await peer::accept(at, server->current(), "r1", 2);
       co_await first->until(event::batch);
-      // The load balancer sends the second link to the same replica, where the newest session wins.
+      // The load balancer leads the second link to the same replica, where the newest session wins.
       auto again = co_await peer::accept(at, server->current(), "r1", 2);
       co_await again->until(event::batch);
       while ((co_await first->next()) != event::ended) {
@@ -370,7 +371,7 @@ TEST_SUITE("agent/uplink") {
     });
   }
 
-  // `replicas` is what the aggregators were started with: 2, and then there was a third.
+  // Aggregators give the number of replicas with which they were started: 2, while a third one was added.
   TEST_CASE_FIXTURE(fixture, "a replica that is added behind a name is met, though nobody counts it") {
     support::run([this](async::loop& loop) -> task<void> {
       const logger quiet("test", log_level::off);
@@ -397,7 +398,7 @@ TEST_SUITE("agent/uplink") {
       CHECK(std::ranges::all_of(report.links, &agent::link_report::connected));
       CHECK(report.reconnects == 0);
       CHECK(said == "");
-      // Its pod goes, and so does its address: nobody misses it, and no link is reported as lost.
+      // The pod goes, and so does its address. It is not missed, and no link is reported as lost.
       replicas_test().resolves_to({"127.0.0.1", "127.0.0.2"});
       three->cut();
       while (up.report().links.size() != 2) co_await async::sleep_for(5ms);
@@ -430,13 +431,13 @@ TEST_SUITE("agent/uplink") {
       while ((co_await first->next()) != event::ended) {
       }
       first.reset();
-      // The report counts what went to the replica by either link once.
+      // The report counts what went to the replica once, by whichever link.
       const auto told = up.report().links;
       REQUIRE(told.size() == 1);
       CHECK(told[0].aggregator == "r1");
       CHECK(told[0].connected);
       CHECK(told[0].batches >= 2);
-      // The first rests: nothing dials while the second is up.
+      // The first link rests: it does not dial while the second one is up.
       co_await async::sleep_for(3s);
       b.set(watts, 3.0);
       up.changed();
@@ -471,7 +472,7 @@ TEST_SUITE("agent/uplink") {
         (void)co_await stream.handshake(within(5s));
         char byte[16];
         auto got = co_await stream.read_some(byte, within(5s));
-        CHECK((got.has_error() || got.value() == 0));  // it says nothing to a stranger
+        CHECK((got.has_error() || got.value() == 0));  // it gives nothing to a stranger
       }
       CHECK(read == 0);
       auto p = co_await peer::accept(at, server->current(), "r1");

@@ -10,7 +10,7 @@ using namespace binnacle::ipmi;
 
 namespace {
 
-// All whole lines that are there now.
+// All whole lines that have come so far.
 std::vector<std::string> take(line_buffer& from) {
   std::vector<std::string> lines;
   for (;;) {

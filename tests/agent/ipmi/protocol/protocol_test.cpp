@@ -26,7 +26,7 @@ Message there_and_back(const Message& m) {
   const auto read = decode_from_helper(without_feed(line));
   REQUIRE(read.has_value());
   REQUIRE(std::holds_alternative<Message>(*read));
-  // Encoding the decoded message gives the same line.
+  // If the decoded message is encoded again, the line is the same.
   CHECK(encode(*read) == line);
   return std::get<Message>(*read);
 }

@@ -40,7 +40,7 @@ TEST_CASE("by default the helper beside the agent reads the device of this machi
   CHECK(o.select.budget_ratio == doctest::Approx(0.05));
 }
 
-// The password itself is never an argument: anybody may read those.
+// The password itself must never be an argument, because every user may read the arguments of a process.
 TEST_CASE("a BMC over the network is named to the helper with the file of its credentials") {
   const auto o =
       options({"--bmc-host", "10.0.0.7", "--bmc-credentials-file", "/etc/binnacle/bmc", "--bmc-protocol",

@@ -23,11 +23,11 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// A BMC and what an agent needs to read it.
+/// A BMC, and an agent's settings for reading it.
 struct room {
   room() {
     credentials(bmc_admin_password);
-    // ipmi_sim lets only administrators use DCMI, and wants the workaround.
+    // ipmi_sim lets only administrators use DCMI, and needs a workaround.
     folder.write("ipmi.yaml",
                  "privilege: admin\nworkarounds: [opensesspriv]\ncall-timeout: 500ms\ncache-folder: " +
                      (folder / "cache") + "\n");
@@ -59,8 +59,8 @@ struct agent {
     }
     return more;
   }
-  /// The value of the first series of /metrics that begins so ("bmc_temperature_celsius{sensor=\"Inlet
-  /// Temp\""); empty when there is none.
+  /// The value of the first series in /metrics whose line begins with this text
+  /// ("bmc_temperature_celsius{sensor=\"Inlet Temp\""). Empty if there is none.
   std::string value(const std::string& begin) {
     std::istringstream text(client->get("/metrics").body);
     for (std::string line; std::getline(text, line);) {
@@ -125,7 +125,7 @@ TEST_CASE("a BMC's values arrive under their names, and follow") {
   CHECK(a.until("bmc_sensor_state{sensor=\"Inlet Temp\",kind=\"temperature\"", "2"));
   CHECK(a.until("bmc_temperature_margin_celsius{sensor=\"Inlet Temp\",threshold=\"critical\"", "-1.0"));
 
-  // N/A, as a part that is switched off.
+  // The sensor now says N/A, like one of a part that is switched off.
   r.sim.scanning(4, false);
   CHECK(a.until("bmc_temperature_celsius{sensor=\"DIMM Temp\"", ""));
   CHECK(a.until(inlet, "46.0"));
@@ -175,7 +175,8 @@ TEST_CASE("a helper that runs as a sidecar is met at its socket, and met again a
   agent a({"--ipmi-socket", r.folder / "ipmi.sock"});
   REQUIRE(a.until(inlet, "23.0"));
   CHECK(a.children().empty());
-  // It serves one agent at a time: another one says whose turn it is, and a probe takes it for no fault.
+  // The sidecar serves one agent at a time. A second agent says who is served now, and a probe does not
+  // report that as a fault.
   program second(BINNACLE_AGENT,
                  agent::flags({"--ipmi-socket", r.folder / "ipmi.sock", "--node-name", "second"}));
   CHECK(second.until("another agent is connected to this binnacle-ipmi, which serves one at a time", 20s));
@@ -252,7 +253,7 @@ TEST_CASE("a helper that hangs is killed and started again while every other sou
   CHECK(a.value("binnacle_agent_source_up{source=\"os\"}") == "1");
   CHECK(a.until(inlet, "23.0", 30s));
   const auto after = a.children();
-  REQUIRE(after.size() == 1);  // and no zombie
+  REQUIRE(after.size() == 1);  // there is one new child, and no zombie
   CHECK(after[0] != before[0]);
   CHECK(a.until("binnacle_agent_source_events_total{source=\"bmc\",event=\"helper_starts\"}", "2"));
   a.run.until("hangs", 1s);

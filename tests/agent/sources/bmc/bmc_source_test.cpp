@@ -1,4 +1,4 @@
-// The source with a helper of a few lines of shell: what it makes of what is said to it.
+// The bmc source with a helper that is a few lines of shell: what it does with the helper's messages.
 #include "agent/sources/bmc/bmc.hpp"
 #include "common/async/task_group.hpp"
 #include "tests/agent/sources/bmc/boards.hpp"
@@ -31,7 +31,7 @@ std::string lines(const std::vector<ipmi::from_helper>& messages) {
 }
 
 /// A source whose helper runs `script` in a folder with these files: begin (hello and an inventory), plan
-/// (and a first reading), more (a second one).
+/// (with a first reading), more (a second reading).
 struct sourced {
   explicit sourced(const std::string& script) {
     folder.write(
@@ -69,7 +69,7 @@ TEST_SUITE_BEGIN("agent/sources/bmc/source");
 TEST_CASE("what the helper says is on the board, and asked to be read at once") {
   sourced s("cat begin; read select; cat plan; exec sleep 1000");
   REQUIRE(s.source->discover(s.out).has_value());
-  CHECK_FALSE(s.source->read(s.out).has_value());  // nothing has been asked yet
+  CHECK_FALSE(s.source->read(s.out).has_value());  // the BMC has not been asked yet
   REQUIRE(s.reads("23.0"));
   CHECK(s.arrivals > 0);
   CHECK(shown(s.out, "bmc_sensors") == "1");

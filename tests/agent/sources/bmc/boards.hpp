@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-/// What helpers say of boards.
+/// Messages with which helpers describe boards.
 namespace binnacle::agent::test {
 
 inline ipmi::sensor sensor_of(std::string key, std::string name,
@@ -39,7 +39,7 @@ inline ipmi::reading absence_of(std::string key, absence reason) {
   return r;
 }
 
-/// A view that has heard this inventory, all of it planned at `period_ms`.
+/// Gives this inventory to `v`, with all sensors planned at `period_ms`.
 inline void tell(bmc_snapshot& v, const std::vector<ipmi::sensor>& sensors, std::uint32_t period_ms = 1000) {
   (void)v.take(ipmi::bmc{.address = "/dev/ipmi0"});
   ipmi::plan p;

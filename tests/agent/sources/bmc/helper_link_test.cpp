@@ -1,4 +1,4 @@
-// The link against helpers that misbehave. The real one's tests are in bmc_program_test.cpp.
+// The link with helpers that misbehave. bmc_program_test.cpp has the tests with the real helper.
 #include "agent/sources/bmc/helper_link.hpp"
 
 #include "common/async/task_group.hpp"
@@ -25,10 +25,11 @@ constexpr const char* board =
     R"(echo '{"type":"bmc","address":"/dev/ipmi0","guid":"","manufacturer":"m","manufacturer_id":1,"product_id":1,"firmware":"1","ipmi_version":"2.0","sdr_records":0,"dcmi":false}';)"
     R"(echo '{"type":"inventory_end","count":0}'; )";
 
-/// What a helper that behaves is given: that the machine had no time for it is no fault of its own.
+/// For a helper that behaves well: far longer than it needs, so that a busy machine does not make a test
+/// fail.
 constexpr duration long_patience = 60s;
 
-/// A link to a shell script, with short patience unless the script behaves.
+/// A link to a shell script. Its patience is short, unless the script behaves well.
 struct linked {
   explicit linked(std::string script, std::string socket = {}, duration patience = 100ms)
       : log("test", log_level::debug, [this](std::string_view line) { said.emplace_back(line); }) {
@@ -58,14 +59,14 @@ struct linked {
   logger log;
   async::task_group tasks{loop, log};
   int inventories = 0, tellings = 0;
-  int fails_at = 0;  // which telling
+  int fails_at = 0;  // the number of the call that throws
   std::shared_ptr<helper_link> link;
 };
 
 TEST_SUITE_BEGIN("agent/sources/bmc/helper_link");
 
 TEST_CASE("one that says hello and answers is told what to read, and lives") {
-  // It answers the first ping and tells on its standard error what it was told.
+  // The script answers the first ping, and writes to its standard error what it was told.
   linked l(
       std::string(hello) + board +
           R"(read select; case "$select" in *'"type":"select"'*) ;; *) exit 9;; esac;)"
@@ -115,7 +116,7 @@ TEST_CASE("readings that a policy waits for are reported together, the others wh
 
 TEST_CASE("one that stops answering is killed and started again") {
   linked l(std::string(hello) + board + "kill -STOP $$");
-  // The trouble is over as soon as the next one has said what there is.
+  // The trouble is over once the next helper has sent its inventory.
   REQUIRE(l.until([&] {
     const auto& why = l.link->minder().trouble();
     return l.counted().hung >= 2 && l.counted().starts >= 3 && why && why->code == errc::timeout;
@@ -184,7 +185,7 @@ TEST_CASE("one that does not read what it is told is ended, and costs no more me
   for (std::uint32_t i = 0; i < 200 && l.link->minder().talking(); ++i) {
     wanted["20.0.0"] = i + 1;
     l.link->set_interest(wanted);
-    l.loop.poll();  // some of it is being written while more is said
+    l.loop.poll();  // part of it is being written while more is queued
   }
   REQUIRE(l.until([&] { return l.counted().broke + l.counted().hung >= 1; }));
 }

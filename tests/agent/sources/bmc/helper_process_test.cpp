@@ -25,7 +25,7 @@ namespace {
 
 helper_command shell(std::string script) { return {"/bin/sh", {"-c", std::move(script)}}; }
 
-/// All that it says until it closes its end.
+/// Everything that the child says until it closes its end.
 std::string all_of(const descriptor& channel) {
   std::string text;
   std::array<char, 4096> piece;
@@ -72,7 +72,7 @@ TEST_CASE("how it ended is told once it has, without waiting for it") {
 }
 
 TEST_CASE("killing takes what it started along") {
-  // The inner sleep holds the socket open for as long as it lives.
+  // The inner sleep keeps the socket open as long as it lives.
   auto p = helper_process::start(shell("sleep 1000 & echo up; wait"));
   REQUIRE(p.has_value());
   std::array<char, 8> up;
@@ -81,7 +81,7 @@ TEST_CASE("killing takes what it started along") {
   REQUIRE(::read(p->channel.get(), up.data(), up.size()) == 3);
   p->kill();
   CHECK(end_of(*p) == "signal 9");
-  CHECK(all_of(p->channel).empty());  // its end: nobody holds it any more
+  CHECK(all_of(p->channel).empty());  // the socket ends, because no process holds it any more
 }
 
 TEST_CASE("one that does not hang has time to end by itself, one that does is killed") {
@@ -101,7 +101,7 @@ TEST_CASE("one that does not hang has time to end by itself, one that does is ki
       REQUIRE(::read(p->channel.get(), number.data(), number.size() - 1) > 0);
       pid = std::atoi(number.data());
     }
-    // Its end may have been too soon to be reaped.
+    // The child may have ended too recently to be reaped already.
     int status = 0;
     if (::waitpid(pid, &status, 0) == pid) CHECK(WTERMSIG(status) == SIGKILL);
     CHECK(::kill(pid, 0) != 0);

@@ -140,7 +140,7 @@ TEST_CASE("what the BMC says of a span of time has series once it says so, and n
   b.show(agent::test::absence_of("dcmi.power", absence::timeout));
   CHECK(shown(b.out, "bmc_dcmi_average_power_watts") == "timeout");
 
-  // The same board again, as after a restart of the helper: nothing is announced anew.
+  // The same board again, as after a restart of the helper. Nothing must be announced anew.
   b.show(r);
   tell(b.view, {sensor_of("dcmi.power", "DCMI Power", sensor_kind::power, "watts")});
   const auto series = b.out.live_series();

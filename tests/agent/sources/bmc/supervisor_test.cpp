@@ -27,13 +27,13 @@ struct dialogue {
     s.child = child;
     return s;
   }
-  /// Lets the time pass up to the next deadline, and gives what is to be done then.
+  /// Lets time pass up to the next deadline, and gives the action that is due then.
   action next() {
     REQUIRE(s.deadline() != instant::max());
     now = std::max(now, s.deadline());
     return s.next(now);
   }
-  /// As next(), but answers pings.
+  /// Like next(), but answers pings.
   action next_but_pings() {
     for (;;) {
       const auto what = next();
@@ -90,12 +90,12 @@ TEST_CASE(
   SUBCASE("no answer") {}
   SUBCASE("an answer to another question") { d.s.pong(d.s.ping() + 7, d.now); }
   REQUIRE(d.next() == action::end);
-  CHECK(d.now - asked == 5s);  // 3 s that it asked for, and 2
+  CHECK(d.now - asked == 5s);  // the 3 s for which the helper asked, and 2 s
   REQUIRE(d.s.trouble().has_value());
   CHECK(d.s.trouble()->code == errc::timeout);
   CHECK(d.s.counted().hung == 1);
 
-  // It hangs in the kernel and cannot die: no other is started beside it.
+  // The helper hangs in the kernel and cannot be killed. No other one is started beside it.
   CHECK(d.s.deadline() == instant::max());
   d.now += 10min;
   CHECK(d.s.next(d.now) == action::none);
@@ -105,7 +105,7 @@ TEST_CASE(
   CHECK(d.now - gone >= 1s);
   CHECK(d.now - gone <= 2s);
   CHECK(d.s.counted().ended == 0);
-  CHECK(d.s.trouble()->code == errc::timeout);  // until it works again
+  CHECK(d.s.trouble()->code == errc::timeout);  // it stays until a helper works again
 }
 
 TEST_CASE("one that answers but reads nothing is ended, too") {
@@ -195,7 +195,7 @@ TEST_CASE("one that breaks the protocol is ended") {
   CHECK(d.s.trouble()->message.find("65536") != std::string::npos);
 }
 
-// Accounts lock when a wrong password is tried again and again.
+// Accounts are locked if a wrong password is tried again and again.
 TEST_CASE("after a refused password nothing is started until the configuration is new") {
   dialogue d;
   d.bring_up();
@@ -219,7 +219,7 @@ TEST_CASE("after a refused password nothing is started until the configuration i
   CHECK(d.s.next(d.now) == action::start);
 }
 
-// Two that try one wrong password would lock the account the sooner.
+// If two helpers tried a wrong password, the account would be locked sooner.
 TEST_CASE("a living helper looks at new credentials itself") {
   dialogue d;
   d.bring_up();

@@ -13,7 +13,7 @@ using agent::contender;
 
 namespace {
 
-/// Two ways, the better one first; each is read at every step while it is there.
+/// Two ways, the better one first. A way that is there is read at every step.
 struct bench {
   best_of choice;
   instant now{1h};
@@ -78,7 +78,7 @@ TEST_CASE("a way that measures less never replaces one that counted, and one tha
     if (cpu) all[2] = {.value = decimal{180, 0}, .read_at = now, .stale_after = 10s, .reach = 0};
     return choice.choose(all, now);
   };
-  CHECK(step(false, false, true) == 2u);  // until more is measured
+  CHECK(step(false, false, true) == 2u);  // used until a way that measures more has a value
   for (int i = 0; i < 11; ++i) step(true, true, true);
   CHECK(step(true, true, true) == 0u);
   for (int i = 0; i < 9; ++i) CHECK(step(false, true, true) == 0u);

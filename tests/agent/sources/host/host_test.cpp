@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// A board with what other sources would have put there, and the composites read after them.
+/// A board with what other sources would have put on it. The composites are read after them.
 struct bench {
   fake_clock clock;
   board out;
@@ -27,7 +27,7 @@ struct bench {
     return out.add_series(g, family, std::move(labels));
   }
   void read() { REQUIRE(host.read(out).has_value()); }
-  /// Lets seconds pass in which the groups given are read.
+  /// Lets this many seconds pass, and reads the given groups every second.
   void pass(int seconds, std::initializer_list<board::group_ref> groups) {
     for (int i = 0; i < seconds; ++i) {
       clock.now += 1s;
@@ -107,14 +107,14 @@ TEST_CASE(
   b.pass(1, {supplies});
   CHECK(b.watts("bmc") == "250.0");
   CHECK(b.watts("dcmi") == "no such series");
-  // Back for good only after its stale-after.
+  // The better source counts again only after its stale-after.
   b.pass(15, {b.bmc, supplies});
   CHECK(b.watts("bmc") == "250.0");
   b.pass(1, {b.bmc, supplies});
   CHECK(b.watts("dcmi") == "240.0");
 }
 
-// The packages' 80 W instead of the machine's 240 W: the node whose BMC died won every placement.
+// Before, the packages' 80 W replaced the machine's 240 W, and a node whose BMC had died won every placement.
 TEST_CASE("when the machine's meter falls silent the packages' lower watts do not count instead") {
   bench b;
   const auto package = b.add(b.rapl, "rapl_power_watts", {{"package", "0"}});
@@ -141,8 +141,8 @@ TEST_CASE("when the machine's meter falls silent the packages' lower watts do no
   }
 }
 
-// After every restart of the agent the packages counted until the BMC was met: in a rollout each node in turn
-// showed 80 W instead of 240 W, and won placements.
+// Before, the packages counted after every restart of the agent until the BMC was read. In a rollout each
+// node in turn showed 80 W instead of 240 W, and won placements.
 TEST_CASE("after the start the packages' watts do not count while the BMC is being found or read") {
   bench b;
   b.out.set(b.add(b.rapl, "rapl_power_watts", {{"package", "0"}}), 80.0);

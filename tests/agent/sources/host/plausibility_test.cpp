@@ -1,4 +1,4 @@
-// The table of rules in agent/README.md ("What is not believed"): a case for each line.
+// The table of rules in agent/README.md ("What is not believed"): one case for each line.
 #include "agent/sources/host/host.hpp"
 #include "agent/sources/rapl/rapl.hpp"
 #include "tests/agent/support.hpp"
@@ -24,7 +24,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// A simulated machine read by both sources, as the sampler would.
+/// A simulated machine that both sources read, as the sampler would.
 struct machine {
   explicit machine(std::vector<zone_spec> zones, double watts = 100, duration step = 1s)
       : period(step),
@@ -47,7 +47,7 @@ struct machine {
       read();
     }
   }
-  /// Lets a period pass in which a zone dies.
+  /// Lets a period pass during which a zone's counter dies.
   void kill(const std::string& zone, double share) {
     const auto before = std::chrono::duration_cast<duration>(period * share);
     sim.advance(before);
@@ -56,7 +56,7 @@ struct machine {
     clock.now += period;
     read();
   }
-  /// host_power_watts by whatever source; nothing when it is absent.
+  /// host_power_watts from whichever source. Nothing if it is absent.
   std::optional<double> watts() const {
     for (const auto& e : out.series()) {
       if (e.removed || e.info.family != "host_power_watts" || e.reason != absence::none) continue;
@@ -80,7 +80,7 @@ struct machine {
   host_source host;
 };
 
-/// A board on which a test puts what the sources would say.
+/// A board on which a test puts the values of the sources.
 struct desk {
   fake_clock clock;
   board out;
@@ -104,7 +104,7 @@ struct desk {
     out.set(package, packages);
     out.set(memory, dram);
   }
-  /// Lets time pass, a second each; the BMC is read every fifth.
+  /// Lets time pass in steps of a second. The BMC is read at every fifth step.
   void pass(int seconds) {
     for (int i = 0; i < seconds; ++i) {
       clock.now += 1s;
@@ -119,15 +119,15 @@ struct desk {
   }
 
  private:
-  int ticks_ = 4;  // the first second reads all
+  int ticks_ = 4;  // so that the first step reads everything
 };
 
 }  // namespace
 
 TEST_SUITE_BEGIN("agent/sources/host/plausibility");
 
-// A guest's psys exists and is never filled: the agent said host_power_watts{source="psys"} 0.0, which wins
-// every placement by lowest watts.
+// A guest has a psys that nothing fills. Before, the agent then sent host_power_watts{source="psys"} 0.0,
+// which wins every placement by lowest watts.
 TEST_CASE("never moved: a dead psys is no watts at any moment, has its reason after 10 s, and RAPL counts") {
   machine m(machines::xeon_two_sockets());
   REQUIRE(m.sim.set_watts("psys stop"));
@@ -136,7 +136,7 @@ TEST_CASE("never moved: a dead psys is no watts at any moment, has its reason af
     m.pass(1s);
     CHECK(m.psys() == (second < 10 ? "not_read_yet" : "never_moved"));
     CHECK(shown(m.out, "rapl_energy_joules_total", {{"zone", "psys"}}) == m.psys());
-    // Until it is known to be dead, RAPL's lower watts wait for it.
+    // While psys is not known to be dead, RAPL's lower watts do not count instead.
     CHECK(m.node("psys") == (second < 10 ? "not_read_yet" : "no such series"));
     CHECK(m.node("rapl") == (second < 10 ? "no such series" : "224.0"));
   }
@@ -213,7 +213,7 @@ TEST_CASE(
           if (const auto now = m.watts()) REQUIRE(*now >= one.watts * 0.99);
           m.pass(period);
         }
-        const bool other_counts = one.name != all[0].name && one.name != all[1].name;  // psys goes on
+        const bool other_counts = one.name != all[0].name && one.name != all[1].name;  // psys still counts
         CHECK(m.watts().has_value() == other_counts);
       }
     }
@@ -232,7 +232,8 @@ TEST_CASE("a short period: reading every 200 ms finds no counter standing that m
 }
 
 TEST_CASE("small memory: a zone under the steps that leave the node is no zone that stands still") {
-  machine m(machines::xeon_two_sockets(), 0.2);  // memory 0.024 W: 0.0 W and 0 J for the first 41 s
+  machine m(machines::xeon_two_sockets(),
+            0.2);  // memory draws 0.024 W, shown as 0.0 W and for the first 41 s as 0 J
   m.begin();
   m.pass(30s);
   CHECK(m.dram("0") == "0.0");
@@ -306,7 +307,7 @@ TEST_CASE("zero: DCMI and a sensor of the whole system that say 0 W are set asid
   d.out.set(d.dcmi, 240.0);
   d.pass(6);
   CHECK(d.node(way) == "240.0");
-  d.out.set_absent(d.dcmi, absence::implausible);  // as reason_of() has it of 0 W
+  d.out.set_absent(d.dcmi, absence::implausible);  // as reason_of() gives it for 0 W
   d.pass(1);
   CHECK(d.node(way) == "implausible");
   CHECK(d.node("rapl") == "no such series");
@@ -353,7 +354,7 @@ TEST_CASE("psys below its packages and memory: never believed from the first com
   CHECK(holds(d.host.limitation(), "psys said 12.0 W, less than the 160.0 W"));
   SUBCASE("half a minute after it fits it is shown again, and counts when it has stayed") {
     for (int i = 0; i < 31; ++i) {
-      d.out.set(d.psys, 210.0);  // as its source does, withheld or not
+      d.out.set(d.psys, 210.0);  // its source sets it even while it is withheld
       CHECK(d.out.series()[d.psys].reason == absence::implausible);
       d.pass(1);
     }
@@ -433,7 +434,7 @@ TEST_CASE("below RAPL: supplies and DCMI are set aside after a minute, since a B
   CHECK(d.node(way) == "180.0");
   say(420);
   d.pass(10);
-  say(180);  // and now it lies
+  say(180);  // from now on it is wrong
   d.pass(61);
   CHECK(d.node(way) == "implausible");
   CHECK(d.node("rapl") == "no such series");
@@ -444,7 +445,8 @@ TEST_CASE("below RAPL: supplies and DCMI are set aside after a minute, since a B
   CHECK(d.set_aside(way, "below_parts") == "0");
 }
 
-// DCMI 150 beside psys 300 was believed: only the packages' 120 W were asked.
+// Before, DCMI's 150 W beside psys' 300 W were believed, because they were compared only with the packages'
+// 120 W.
 TEST_CASE("below psys: supplies and DCMI are set aside, since the platform is a part of the machine") {
   desk d;
   const char* way = "dcmi";
@@ -465,11 +467,11 @@ TEST_CASE("below psys: supplies and DCMI are set aside, since the platform is a 
   CHECK(d.node("psys") == "300.0");
   CHECK(d.set_aside(way, "below_parts") == "1");
   CHECK(holds(d.host.limitation(), "less than the 300.0 W of the platform (psys)"));
-  d.out.set_absent(d.psys, absence::stands_still);  // without psys nobody can say that it fits
+  d.out.set_absent(d.psys, absence::stands_still);  // without psys nobody can say that it agrees
   d.pass(60);
   CHECK(d.node("psys") == "stands_still");
   CHECK(d.set_aside(way, "below_parts") == "1");
-  d.out.set(d.psys, 20.0);  // one that is not believed itself says nothing
+  d.out.set(d.psys, 20.0);  // a psys that is not believed itself does not count
   d.pass(11);
   CHECK(d.set_aside("psys", "below_parts") == "1");
   d.pass(50);
@@ -511,7 +513,7 @@ TEST_CASE("DCMI and the supplies contradict each other: the lower one is set asi
     }
   }
   SUBCASE("the supplies") {
-    say(300, 150);  // the sum lacks one
+    say(300, 150);  // the sum lacks one supply
     d.pass(61);
     CHECK(d.node("dcmi") == "300.0");
     CHECK(d.set_aside("bmc", "below_other") == "1");
@@ -566,7 +568,7 @@ TEST_CASE("a source that is set aside and then goes away is no longer set aside"
   CHECK(d.host.limitation().empty());
 }
 
-// RAPL had to move by 40 W, which a node of 20 to 55 W never does.
+// Before, RAPL had to move by 40 W, which never happens on a node of 20 to 55 W.
 TEST_CASE("stands still while RAPL moves: also on a small machine, and not for a few watts of a large one") {
   desk d;
   d.has_dcmi();
@@ -679,7 +681,7 @@ TEST_CASE("memory that never moved counts as memory that is not there, memory th
 
 namespace {
 
-/// An Arm server: no RAPL, but what its chips and its firmware say.
+/// An Arm server: it has no RAPL, only sensors of chips and firmware.
 struct arm {
   fake_clock clock;
   board out;
@@ -728,7 +730,7 @@ TEST_CASE("hwmon: the processors of an Arm server feed host_power_watts, a card 
     CHECK(a.node("hwmon") == "implausible");
     CHECK(shown(a.out, "os_hwmon_power_watts",
                 {{"chip", "apm_xgene-APMC0D29:00"}, {"sensor", "CPU power"}}) == "implausible");
-    CHECK(a.out.series()[card].reason == absence::none);  // it sleeps
+    CHECK(a.out.series()[card].reason == absence::none);  // the card sleeps, so its 0 W are valid
     CHECK(a.set_aside("hwmon", "zero") == "1");
     CHECK(holds(a.host.limitation(), "hwmon says 0 W although the processors are on"));
     a.sensor("apm_xgene-APMC0D29:00", "CPU power", 60);
@@ -767,7 +769,7 @@ TEST_CASE("arm-scmi: zones that are in no other make host_power_watts, before hw
   a.pass(1);
   CHECK(a.set_aside("arm-scmi", "zero") == "1");
   CHECK(a.out.series()[second].reason == absence::implausible);
-  // Nobody knows whether a chip measures as much: it may show one socket of two.
+  // Nobody knows whether the chip measures as much: it may show one socket of two.
   CHECK(a.node("hwmon") == "no such series");
   CHECK(a.node("arm-scmi") == "implausible");
   a.out.set(second, 160.0);

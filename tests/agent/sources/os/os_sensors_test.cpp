@@ -1,4 +1,4 @@
-// What the os source reads of hardware: chips, zones, frequencies, throttling.
+// What the os source reads from hardware: chips, zones, frequencies, throttling.
 #include "agent/sources/os/number_files.hpp"
 #include "agent/sources/os/os.hpp"
 #include "agent/sources/os/sensors.hpp"
@@ -28,7 +28,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// A machine whose /sys has sensors and whose /proc has the load alone, read by the os source.
+/// A machine whose /sys has sensors and whose /proc has only the load, and the os source that reads it.
 struct machine {
   explicit machine(void (*tree)(const std::string&), bool per_cpu = false) {
     tree(root / "sys");
@@ -44,7 +44,7 @@ struct machine {
     REQUIRE(os->discover(out));
     read();
   }
-  // As the loop does, with the slow reader caught up.
+  // Reads as the loop does, but waits for the slow reader.
   void read() {
     REQUIRE(os->read(out));
     REQUIRE(slow->wait(10s));
@@ -174,7 +174,7 @@ TEST_CASE("an EPYC's sensors") {
   CHECK(m.cpu("k10temp-0000:00:18.3", "Tccd1") == "45.2");
   CHECK(m.disk("nvme1", "Composite") == "52.9");
   CHECK(shown(m.out, "os_cpu_package_throttles_total", {{"package", "0"}}) == "no such series");
-  // Two CPUs at 3.4 GHz, one at 1.5; the fourth is offline.
+  // The mean of two CPUs at 3.4 GHz and one at 1.5 GHz. The fourth CPU is offline.
   CHECK(shown(m.out, "os_cpu_frequency_hertz") == "2767000000");
   CHECK(shown(m.out, "os_cpu_governor_cpus", {{"governor", "schedutil"}}) == "3");
   CHECK(m.os->limitation().empty());
@@ -208,7 +208,7 @@ TEST_CASE("a chip that does not answer makes its own sensors absent, and is name
   m.o.slow = reader;
   os_source os(m.o);
   board out;
-  // The only thread of the reader is where a dead drive would hold it.
+  // The reader's only thread is stuck, as a dead drive would hold it.
   reader->run([&] {
     begun.set_value();
     release.get_future().wait();
@@ -237,8 +237,8 @@ TEST_CASE("a chip that does not answer makes its own sensors absent, and is name
 
 TEST_CASE("drives come and go") {
   machine m(sensor_trees::epyc);
-  // Found, and gone before the first read. (The kernel gives ENODEV on files that are open, a folder of ours
-  // cannot.)
+  // The drive was found, and is gone before the first read. (The kernel gives ENODEV for files that are open;
+  // a test's folder cannot.)
   m.os.emplace(m.o);
   REQUIRE(m.os->discover(m.out));
   m.root.remove("sys/class/hwmon/hwmon2");
@@ -266,7 +266,7 @@ TEST_CASE("a drive that is swapped brings its own critical limit") {
   CHECK(files.numbers()[1].value == 70'000);
   root.write("crit", "85000\n");
   REQUIRE(files.poll(0s));
-  CHECK(files.numbers()[1].value == 70'000);  // a constant
+  CHECK(files.numbers()[1].value == 70'000);  // a constant: it is not read again
   root.write("input", "41000\n");
   REQUIRE(files.poll(0s));
   CHECK(files.numbers()[0].value == 41'000);
@@ -284,7 +284,7 @@ TEST_CASE("a sensor that cannot be read is absent with its reason, its neighbour
   SUBCASE("not for this user") {
     std::filesystem::permissions(m.root / "sys/class/hwmon/hwmon5/fan1_input", std::filesystem::perms::none);
     const no_file_capabilities as_anybody;
-    auto reader = std::make_shared<slow_reader>();  // its thread starts without them, too
+    auto reader = std::make_shared<slow_reader>();  // its thread starts without these capabilities, too
     m.o.slow = m.slow = reader;
     m.os.emplace(m.o);
     REQUIRE(m.os->discover(m.out));
@@ -329,7 +329,7 @@ TEST_CASE("frequency is the least, the mean and the most over the CPUs online") 
   CHECK(shown(m.out, "os_cpu_frequency_hertz") == "2750000000");
   CHECK(shown(m.out, "os_cpu_frequency_max_hertz") == "3500000000");
   CHECK(shown(m.out, "os_cpu_governor_cpus", {{"governor", "performance"}}) == "4");
-  // Who decides it is looked up at discoveries alone, and is as old as the last one.
+  // Governors are read only at discoveries, and are as old as the last one.
   const auto governors = [&] {
     const auto* e = entry_of(m.out, "os_cpu_governor_cpus", {{"governor", "performance"}});
     REQUIRE(e != nullptr);

@@ -160,7 +160,7 @@ TEST_CASE("interfaces beyond the bound are counted and told, and read when there
   CHECK(os.limitation().starts_with("2 network interfaces more than the 256 that are read"));
   many.erase(many.begin(), many.begin() + 2);
   m.net(many);
-  REQUIRE(os.read(m.out));  // the first two are forgotten
+  REQUIRE(os.read(m.out));  // the first two interfaces are forgotten
   REQUIRE(os.read(m.out));
   CHECK(shown(m.out, "os_network_receive_bytes_total", last) == "258");
   CHECK(os.limitation().empty());

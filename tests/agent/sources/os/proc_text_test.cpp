@@ -94,7 +94,7 @@ TEST_CASE("/proc/meminfo in bytes; missing fields are absent, used needs them al
       "SwapCached:        7 kB\nSReclaimable:     30 kB\nSUnreclaim:       40 kB\nHugePages_Total:   0\n");
   REQUIRE(m);
   CHECK(m->total == 1'024'000);
-  CHECK(m->cached == 204'800);  // not SwapCached
+  CHECK(m->cached == 204'800);  // and not SwapCached
   CHECK(m->used() == (1000 - 100 - 10 - 200 - 30 - 40) * 1024u);
   CHECK(!m->available);
   CHECK(!proc::parse_meminfo("MemTotal: 1000 kB\n")->used());
@@ -111,7 +111,7 @@ TEST_CASE("/proc/net/dev: aliases with colons, counters that touch the name, bro
       " face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo "
       "colls carrier compressed\n";
   std::vector<proc::interface> found;
-  // What is found points into the text.
+  // The names that are found are views into the text.
   const std::string text = head +
                            "  eth0:1234567890123 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n"
                            "eth0:1: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n"

@@ -1,4 +1,4 @@
-// Real probes on loopback.
+// Sends real probes on loopback.
 #include "agent/sources/path/path_source.hpp"
 
 #include "agent/sources/path/echo.hpp"
@@ -33,7 +33,7 @@ using namespace std::chrono_literals;
 
 const logger quiet("test", log_level::off);
 
-/// A port that takes connections into its queue of one, and drops what comes after that.
+/// A port with room for one connection in its queue. It drops further connection attempts.
 struct full_port {
   full_port() : door(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
     sockaddr_in at{};
@@ -115,7 +115,7 @@ TEST_SUITE("agent/sources/path/source") {
       co_await b.next();
       CHECK(b.value("path_jitter_seconds", peer) == "not_read_yet");
       for (int i = 0; i < 3; ++i) co_await b.next();
-      CHECK(boot_clock::now() - begun > 250ms);  // a probe a period
+      CHECK(boot_clock::now() - begun > 250ms);  // one probe per period
       CHECK(b.value("path_up", peer) == "1");
       CHECK(b.value("path_loss_ratio", peer) == "0.0000");
       CHECK(b.number("path_round_trip_seconds", peer) > 0);
@@ -177,7 +177,7 @@ TEST_SUITE("agent/sources/path/source") {
     any.sin_family = AF_INET;
     any.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     const auto may = echo_socket::open(reinterpret_cast<const sockaddr*>(&any), sizeof any);
-    // The file is there, and empty, where IPv6 is switched off.
+    // Where IPv6 is switched off, the file exists and is empty.
     const auto addresses = read_file("/proc/net/if_inet6", 65536);
     const bool v6 = addresses && addresses->find(std::string(31, '0') + "1 ") != addresses->npos;
     run([&](async::loop& on) -> task<void> {

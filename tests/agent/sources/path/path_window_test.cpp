@@ -32,7 +32,7 @@ TEST_SUITE("agent/sources/path/window") {
     CHECK(s.sent == 4);
     CHECK(s.lost == 1);
     CHECK(s.round_trip == 14ms);
-    CHECK(s.jitter == 9ms);  // (10 + 8) / 2: a lost one is no neighbour
+    CHECK(s.jitter == 9ms);  // (10 + 8) / 2: a lost probe is left out of the differences
   }
 
   TEST_CASE("what is older than the window does not count") {

@@ -24,7 +24,7 @@ namespace {
 event_places on_cores(std::string_view name) { return {{find_named_event(name)->encoding, 4, std::nullopt}}; }
 event_places software(std::string_view name) { return {{find_named_event(name)->encoding, 1, std::nullopt}}; }
 
-/// Two CPUs, four hardware events in groups of at most three general ones.
+/// Two CPUs and four hardware events, in groups with at most three general events.
 struct bench {
   explicit bench(unsigned most = 3) : plan(plan_groups(events, most)), set(sim.opener()) {}
 
@@ -57,13 +57,13 @@ TEST_CASE("a count that ran all the time is taken as it is") {
   scaled_counter c;
   CHECK(c.update(500, 100, 100) == 500);
   CHECK(c.update(500, 200, 200) == 0);
-  CHECK(c.update(501, 300, 301) == 1);  // the two times are not of quite the same instant
+  CHECK(c.update(501, 300, 301) == 1);  // the kernel does not read the two times at the same instant
 }
 
 TEST_CASE("a count that ran a part of the time is scaled by its own interval, not by the whole past") {
   scaled_counter c;
   CHECK(c.update(1000, 1000, 250) == 4000);
-  CHECK(c.update(2000, 2000, 1250) == 1000);  // ran throughout this time
+  CHECK(c.update(2000, 2000, 1250) == 1000);  // the group was on the PMU all this time
   CHECK(c.update(2000, 3000, 1500) == 0);
 }
 
@@ -103,7 +103,7 @@ TEST_CASE("events are put together as counters allow: three general ones beside 
   CHECK(members(2) == std::vector<std::size_t>{6});
   CHECK(groups[0].takes_turns);
   CHECK_FALSE(groups[1].takes_turns);
-  CHECK(plan_groups(events, 0).size() == 7);  // software stays together
+  CHECK(plan_groups(events, 0).size() == 7);  // software events stay together
   CHECK(plan_groups({}, 3).empty());
 }
 
@@ -197,7 +197,7 @@ TEST_CASE("a CPU that goes offline is left out, and counted from anew when it is
   CHECK(b.count(0, 0)->rise == 1000);
   CHECK(b.count(0, 1)->reason == absence::missing);
   CHECK(b.sim.open_descriptors() == 4);
-  b.open();  // still said to be online
+  b.open();  // the list says that it is still online
   CHECK(b.set.refused().empty());
   b.open({0});
   b.read();
@@ -240,7 +240,7 @@ TEST_CASE("room for descriptors is made by raising the soft limit, as far as the
   CHECK(make_descriptor_room(88) == 88);
   rlimit now{};
   ::getrlimit(RLIMIT_NOFILE, &now);
-  CHECK(now.rlim_cur == 600);  // there was room
+  CHECK(now.rlim_cur == 600);  // there was room already
   CHECK(make_descriptor_room(400) == 400);
   ::getrlimit(RLIMIT_NOFILE, &now);
   CHECK(now.rlim_cur == 912);

@@ -165,7 +165,7 @@ TEST_CASE("what the list wants, each event once, and the rest of it when one is 
   const machine m(pmus::xeon());
   const auto list =
       list_events({event_preset::lean, {"cpu-cycles", "r01c2", "r01c2", "nonsense", "ref-cycles"}}, m.finder);
-  CHECK(list.events.size() == 9 + 2 + 2);  // memory reads and writes
+  CHECK(list.events.size() == 9 + 2 + 2);  // with the reads and the writes of memory
   CHECK(list.problems.size() == 1);
   const auto count = [&](std::string_view name) {
     return std::ranges::count_if(list.events, [&](const auto& e) { return e.name == name; });
@@ -183,7 +183,7 @@ TEST_CASE("what the list wants, each event once, and the rest of it when one is 
 
 TEST_CASE("commas within the terms of an event do not end it") {
   const machine m(pmus::xeon());
-  // As a flag's value is split.
+  // The list as a flag's value is split at commas.
   const auto list =
       list_events({event_preset::none, {"cpu/event=0xc2", "umask=0x01/", "instructions"}}, m.finder);
   REQUIRE(list.events.size() == 2);

@@ -77,15 +77,15 @@ TEST_CASE("events of Xeons and EPYCs get the numbers of their makers' manuals") 
   CHECK(library.encode("skx::CPU_CLK_UNHALTED:THREAD").error().code == errc::invalid_input);
 }
 
-// libpfm4 looks for such PMUs in /sys itself, so each of these has a /sys of its own. One that asked this
-// machine's failed where the kernel shows the PMU `power`.
+// libpfm4 itself looks for such PMUs in /sys, so each test has a /sys of its own. A test that used this
+// machine's /sys failed if the kernel shows the PMU `power`.
 TEST_CASE("an event outside the cores is refused without its driver instead of counting another one") {
   const every_table tables;
   temp_folder sys;
   write_pmu_tree(sys.path(), pmus::virtual_machine());
   const auto ended = run_with_sys(sys.path(), [] {
     const pfm_events library;
-    // The library gives it type 4, a raw event of the cores.
+    // The library gives it type 4, which is a raw event of the cores.
     const auto energy = library.encode("rapl::RAPL_ENERGY_PKG");
     if (energy || energy.error().code != errc::unsupported) return 1;
     return library.encode("skx_unc_imc0::UNC_M_CAS_COUNT:RD") ? 2 : 0;

@@ -44,7 +44,7 @@ struct bench : agent::test::perf_machine {
   }
   bool read(duration pause = 1s) { return perf_machine::read(source, pause); }
   void warm_up() { perf_machine::warm_up(source); }
-  // The events of `what` are those of a machine without a PMU.
+  // Makes the events those of a machine without a hardware PMU.
   void without_hardware() {
     sim.refusal = [](const perf_request& r) { return r.event.type == 1 ? 0 : ENOENT; };
   }
@@ -238,7 +238,7 @@ TEST_CASE("a memory controller whose CPU goes offline is counted on the CPU that
   }
   machine.online = "0-1,3";
   write_pmu_tree(b.sys.path(), machine);
-  for (int i = 0; i < 3; ++i) REQUIRE(b.read());  // opened, first, rates
+  for (int i = 0; i < 3; ++i) REQUIRE(b.read());  // opens the counters, reads first values, has rates
   CHECK(shown(b.out, "pmu_memory_bandwidth_bytes_per_second", read) == "25600");
   CHECK(shown(b.out, "pmu_cycles_per_second") == "6000000000");
 }
@@ -331,7 +331,7 @@ TEST_CASE("a driver that is unloaded for good takes its own series, and no look 
   for (const auto& pmu : {"uncore_imc_0", "uncore_imc_1"})
     std::filesystem::remove_all(b.sys.path() + "/bus/event_source/devices/" + pmu);
   REQUIRE(b.source.discover(b.out));
-  for (int i = 0; i < 3; ++i) REQUIRE(b.read());  // opened, first, rates
+  for (int i = 0; i < 3; ++i) REQUIRE(b.read());  // opens the counters, reads first values, has rates
   CHECK(shown(b.out, "pmu_memory_bandwidth_bytes_per_second", {{"direction", "read"}}) == "missing");
   CHECK(shown(b.out, "pmu_cycles_per_second") == "8000000000");
   REQUIRE(b.source.discover(b.out));
@@ -386,8 +386,8 @@ TEST_CASE("the probe names what works and what would mend the rest") {
   }
 }
 
-// With the kernel's own counters. The test asks first: /sys may list no CPUs, or others than there are (a
-// container), and counting on whole CPUs is a privilege.
+// Uses the kernel's own counters. The test first checks whether it can: in a container /sys may list no CPUs
+// or others than there are, and counting on whole CPUs needs a privilege.
 TEST_CASE("software events of this very machine") {
   constexpr perf_encoding context_switches{.type = 1, .config = 3};
   const auto online = read_cpu_list("/sys/devices/system/cpu/online").value_or(std::vector<unsigned>());
@@ -407,7 +407,7 @@ TEST_CASE("software events of this very machine") {
   REQUIRE(clock != nullptr);
   REQUIRE(faults->reason == absence::none);
   const auto before = faults->value.mantissa;
-  // Every page touched for the first time is a fault.
+  // Each page causes a fault when it is touched for the first time.
   std::vector<char> pages(256 * 4096);
   for (std::size_t i = 0; i < pages.size(); i += 4096) pages[i] = 1;
   REQUIRE(source.read(out));

@@ -40,7 +40,7 @@ std::string by_systemd(const std::string& uid) {
          ".slice";
 }
 
-/// A node whose pods are folders, and the source that counts them.
+/// A node whose pods are folders, and the source that counts for them.
 struct bench : agent::test::perf_machine {
   explicit bench(const pmu_machine& machine, pod_options options = {})
       : perf_machine(machine), source(with_root(std::move(options), sys), clock.source(), sim.opener()) {
@@ -146,10 +146,10 @@ TEST_CASE("each pod has its counts, summed over all CPUs") {
     CAPTURE(e.info.family);
     CHECK(metrics::find(e.info.family) != nullptr);
   }
-  // All events of a pod are opened by the same folder, and none of another's.
+  // All events of a pod are opened with its own folder, and no other pod uses it.
   std::set<int> cgroups;
   for (const auto& r : b.sim.requests()) cgroups.insert(r.cgroup);
-  CHECK(cgroups.size() == 3);  // none, while looking what the machine has
+  CHECK(cgroups.size() == 3);  // and −1, with which the source found out what the machine has
 }
 
 TEST_CASE("a pod that goes takes its descriptors and series with it, a new one is found") {
@@ -237,8 +237,8 @@ TEST_CASE("no cgroups, no right and no pods are told apart") {
   CHECK(b.source.discover(b.out).error().message.find("CAP_PERFMON") != std::string::npos);
 }
 
-// A real cgroup, a real process in it, the kernel's own counters. The test asks first for each of the three:
-// a folder that only looks like a cgroup is none (a tree of files).
+// A real cgroup with a real process in it, and the kernel's own counters. The test first checks that it has
+// all three: a folder that only looks like a cgroup (a tree of files) is none.
 TEST_CASE("the page faults of a process in a pod's cgroup on this very machine") {
   const auto root = perf_cgroups("/sys");
   const auto top = root + "/kubepods-binnacle-test-" + std::to_string(::getpid());

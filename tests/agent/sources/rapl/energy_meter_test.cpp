@@ -15,7 +15,7 @@ using binnacle::absence;
 
 namespace {
 
-constexpr std::uint64_t range = 262'143'328'850;  // µJ, as a server's package
+constexpr std::uint64_t range = 262'143'328'850;  // µJ, the range of a server's package
 constexpr energy_meter::limits package{range, 820};
 constexpr energy_meter::limits must_move{range, 820, 10s};
 
@@ -25,7 +25,7 @@ instant at(duration since) { return instant(1h) + since; }
 
 TEST_SUITE_BEGIN("agent/sources/rapl/energy_meter");
 
-// The old collectd plug-in divided the absolute counter by the uptime and published a bogus first point.
+// The old collectd plug-in divided the absolute counter by the uptime, and so published a wrong first point.
 TEST_CASE("the first reading has no power and no energy, however large the counter") {
   energy_meter m(package);
   CHECK(m.reason() == absence::not_read_yet);
@@ -69,7 +69,7 @@ TEST_CASE("the total goes on over many wraps and never back") {
   CHECK(m.total_uj() == truth - start);
 }
 
-// The old plug-in dropped its state when two reads were 60 s apart, then raised for ever.
+// The old plug-in forgot its state when two reads were 60 s apart, and then raised exceptions for ever.
 TEST_CASE("a pause in which one wrap is certain at most is bridged, also over 60 s") {
   energy_meter m(package);
   m.update(0, at(0s));
@@ -84,7 +84,8 @@ TEST_CASE(
     "a pause in which the counter may have wrapped twice is a gap, and power is back with the next reading") {
   energy_meter m(package);
   m.update(0, at(0s));
-  m.update(10'000'000, at(400s));  // 820 W × 400 s exceeds the range: 0 or 1 wraps, nobody knows
+  m.update(10'000'000,
+           at(400s));  // 820 W × 400 s exceeds the range, so nobody knows whether there were 0 or 1 wraps
   CHECK(m.reason() == absence::gap);
   CHECK(m.total_uj() == 0);
   m.update(110'000'000, at(401s));
@@ -168,7 +169,7 @@ TEST_CASE("a zone that may stand still and does draws nothing, and that is a val
   CHECK(m.energy_reason() == absence::none);
 }
 
-// On a guest with an empty psys the agent said 0 W, and the node won every placement by lowest watts.
+// Before, the agent said 0 W on a guest with an empty psys, and the node won every placement by lowest watts.
 TEST_CASE(
     "a counter that never moves gives neither watts nor joules, at no moment, and is named after 10 s") {
   for (const auto period : {200ms, 1000ms, 3000ms, 60'000ms}) {
@@ -264,7 +265,7 @@ TEST_CASE("a counter with large or late steps has the right mean, and never 0 W 
   CHECK(joules == doctest::Approx(180));
 }
 
-// Its last mean was too low, and the node looked like one that had calmed down.
+// Before, the last mean was too low, and the node looked as if its load had fallen.
 TEST_CASE("a counter that dies between two readings says no lower watts at any moment") {
   for (const auto period : {200ms, 1000ms}) {
     for (const double died_at : {0.001, 0.1, 0.5, 0.9, 0.94}) {
@@ -295,18 +296,18 @@ TEST_CASE("watts that fall are told when the counter has moved once more, watts 
   };
   m.update(0, at(0s));
   CHECK(after(100) == doctest::Approx(100));
-  CHECK(after(60) == doctest::Approx(100));  // the load ended in the middle
+  CHECK(after(60) == doctest::Approx(100));  // the load ended in the middle of the interval
   CHECK(after(20) == doctest::Approx(60));
   CHECK(after(20) == doctest::Approx(20));
   CHECK(after(80) == doctest::Approx(80));
-  CHECK(after(77) == doctest::Approx(77));  // less than RAPL is exact to
+  CHECK(after(77) == doctest::Approx(77));  // a fall of less than RAPL's error is shown at once
   CHECK(after(50) == doctest::Approx(77));
   CHECK(after(90) == doctest::Approx(90));
   CHECK(m.total_uj() == uj);
 }
 
 TEST_CASE("a counter in large steps that reads one step less has not fallen") {
-  energy_meter m({range, 4000, 10s, 1});  // joules, 36 W, read every 200 ms: 7 or 8 of them
+  energy_meter m({range, 4000, 10s, 1});  // counts in joules; 36 W read every 200 ms are 7 or 8 of them
   double sum = 0;
   for (int i = 0; i <= 500; ++i) {
     m.update(static_cast<std::uint64_t>(i * 7.2) * 1'000'000, at(i * 200ms));

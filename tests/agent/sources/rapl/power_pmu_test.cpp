@@ -26,7 +26,7 @@ namespace {
 
 constexpr double joule = 4294967296.0;  // counts; rapl.c gives 2^-32 J
 
-/// A machine whose powercap cannot give energy, and a RAPL source that has the perf PMU besides.
+/// A machine whose powercap gives no energy, and a RAPL source that can also use the perf PMU.
 struct bench : agent::test::perf_machine {
   explicit bench(const pmu_machine& machine, rapl_options options = {})
       : perf_machine(machine), source(adapted(std::move(options)), clock.source(), sim.opener()) {
@@ -51,7 +51,7 @@ struct bench : agent::test::perf_machine {
   rapl_source source;
 };
 
-// Puts a folder in the file's place: even root cannot read a number from that.
+// Replaces the file by a folder, from which even root cannot read a number.
 void close_energy(const temp_folder& sys) {
   for (const auto& zone : {zone_folder({0}), zone_folder({1})}) {
     sys.remove(zone + "/energy_uj");
@@ -112,7 +112,7 @@ TEST_CASE("the range is where 2^64 counts are, and a wrap there is no reset") {
   sim.rate = [](const perf_encoding&, unsigned) { return 5 * joule; };
   sim.advance(2s);
   CHECK(counter.energy_uj().value == 10'000'000);
-  CHECK(counter.energy_uj().reason == absence::missing);  // the kernel gives nothing
+  CHECK(counter.energy_uj().reason == absence::missing);  // the kernel gives no counts any more
 }
 
 TEST_CASE("without powercap all of a machine's power comes from the perf PMU, under the same names") {
@@ -142,7 +142,7 @@ TEST_CASE("where only the energy is closed, limits and TDP still come from power
   CHECK(shown(b.out, "rapl_tdp_watts", {{"package", "0"}}) == "205.0");
   CHECK(shown(b.out, "rapl_limit_watts", {{"package", "1"}, {"constraint", "long_term"}}) == "205.0");
   CHECK(shown(b.out, "rapl_headroom_ratio", {{"package", "0"}}) == "0.2681");
-  // What powercap gives is taken from there.
+  // What powercap can give is still read there.
   CHECK(shown(b.out, "rapl_zone_power_watts", {{"zone", "dram"}, {"package", "0"}}) == "not_read_yet");
   for (const auto& r : b.sim.requests()) CHECK(r.event.config == 2);
 }

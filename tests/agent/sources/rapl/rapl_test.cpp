@@ -38,7 +38,7 @@ struct bench {
     sim.advance(time);
     clock.now += time;
   }
-  // Finds everything and has two readings behind it.
+  // Finds everything and reads twice.
   void warm_up() {
     REQUIRE(source.discover(out));
     REQUIRE(source.read(out));
@@ -119,7 +119,7 @@ TEST_CASE("a client's limits: above its TDP, one limit more than servers have, a
   CHECK(limit("peak_power") == "121.0");
   CHECK(shown(b.out, "rapl_tdp_watts", {{"package", "0"}}) == "28.0");
   CHECK(b.part("uncore", "0") != "no such series");
-  // The driver says ENODATA from one moment to the next; an empty file reads as no number.
+  // A driver may suddenly say ENODATA. An empty file, which is no number either, stands for that.
   b.sys.write(zone_folder({0}) + "/constraint_2_power_limit_uw", "");
   b.pass(1s);
   REQUIRE(b.source.read(b.out));
@@ -168,7 +168,7 @@ TEST_CASE("where the kernel knows no TDP the configured one counts, else utiliza
     CHECK(shown(b.out, "rapl_tdp_watts", {{"package", "0"}}) == "no_data");
     CHECK(shown(b.out, "rapl_tdp_utilization_ratio", {{"package", "0"}}) == "no_data");
     CHECK(shown(b.out, "rapl_headroom_ratio", {{"package", "0"}}) == "no_data");
-    CHECK(b.source.limitation().empty());  // nothing that looking again would mend
+    CHECK(b.source.limitation().empty());  // empty, because looking again would not help
   }
   SUBCASE("AMD, configured") {
     bench b(machines::epyc(), 100, {.tdp_watts = 250});
@@ -233,7 +233,7 @@ TEST_CASE("one broken file makes that zone absent with a reason, the others go o
   CHECK(b.part("core", "0") == "0.0");
   CHECK(b.source.limitation().find("intel-rapl:0/energy_uj") != std::string::npos);
 
-  b.pass(1s);  // the simulator writes a right number again
+  b.pass(1s);  // the simulator writes a valid number again
   REQUIRE(b.source.read(b.out));
   CHECK(b.watts("0") != reason);
   CHECK(b.source.limitation().empty());
@@ -343,7 +343,7 @@ TEST_CASE("the probe names what works and what would mend the rest") {
     REQUIRE(found.size() == 7);
     CHECK(found[0].how == finding::grade::works);
     CHECK(found[0].what == "package-0, long_term 205 W, short_term 246 W, TDP 205 W");
-    CHECK(b.clock.now == fake_clock().now + 20ms);  // counters that move are seen at once
+    CHECK(b.clock.now == fake_clock().now + 20ms);  // counters that move are noticed after one look
   }
   SUBCASE("a counter that nothing fills") {
     bench b(machines::xeon_two_sockets());

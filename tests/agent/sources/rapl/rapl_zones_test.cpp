@@ -46,7 +46,8 @@ TEST_CASE("dies of a package are packages of their own") {
                                  "package/1-die-0", "dram/1-die-0", "package/1-die-1", "dram/1-die-1"});
 }
 
-// libpowercap's own walk stops at the first hole, takes numbers as decimal, and the number is not the socket.
+// libpowercap's own search stops at the first hole and takes numbers as decimal. And the number is not the
+// socket's.
 TEST_CASE("zone numbers are hexadecimal, may have holes, and say nothing about the socket") {
   temp_folder sys;
   write_powercap_tree(sys.path(), machines::sixteen_packages());
@@ -76,7 +77,7 @@ TEST_CASE("intel-rapl-mmio counts where it is the only door") {
   CHECK(tree.zones[0].folder.find("/intel-rapl-mmio/intel-rapl-mmio:0") != std::string::npos);
 }
 
-// libpowercap's RAPL calls refuse the whole package for one name they do not know.
+// libpowercap's RAPL calls refuse a whole package because of one name that they do not know.
 TEST_CASE("unknown constraints and parts are taken under their own names") {
   temp_folder sys;
   auto zones = machines::client();

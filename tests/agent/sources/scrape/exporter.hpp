@@ -32,10 +32,10 @@ inline std::string answer(const std::string& body, const std::string& headers = 
          std::to_string(body.size()) + "\r\n" + headers + "\r\n" + body;
 }
 
-/// What an exporter does on a connection once the request is there.
+/// What an exporter does on a connection once it has the request.
 using behaviour = task<void> (*)(async::stream& peer);
 
-/// An exporter that says `text`, or behaves as told.
+/// An exporter that answers with `text`, or does as told.
 struct exporter {
   explicit exporter(async::loop& on, std::shared_ptr<SSL_CTX> security = nullptr)
       : tls(std::move(security)),
@@ -90,7 +90,7 @@ struct exporter {
   async::listener door;
 };
 
-/// Runs `body` with an exporter, which ends before the loop does.
+/// Runs `body` with an exporter, and ends the exporter before the loop.
 inline void with_exporter(const std::function<task<void>(async::loop&, exporter&)>& body,
                           std::shared_ptr<SSL_CTX> security = nullptr) {
   support::run([&](async::loop& on) -> task<void> {
@@ -100,7 +100,7 @@ inline void with_exporter(const std::function<task<void>(async::loop&, exporter&
   });
 }
 
-/// A source that runs, with its board.
+/// A running source and its board.
 struct bench {
   bench(async::loop& on, std::vector<scrape_target> targets, std::shared_ptr<foreign_names> names = {})
       : tasks(on, quiet), something(std::make_shared<async::event>(on)) {
@@ -111,7 +111,7 @@ struct bench {
     source->start(tasks, [e = something] { e->notify(); });
     REQUIRE(source->discover(out));
   }
-  /// The next outcome, on the board.
+  /// Waits until the next outcome is on the board.
   task<void> next() {
     const bool came = co_await something->wait(within(15s));
     REQUIRE(came);

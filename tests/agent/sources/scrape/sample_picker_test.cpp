@@ -35,7 +35,7 @@ struct picked {
   sample_picker from;
 };
 
-/// "name{label=value,…}" to its value, or to its reason.
+/// Each series as "name{label=value,…}", with its value or reason.
 std::map<std::string, std::string> shown(const sample_picker::reading& r) {
   std::map<std::string, std::string> out;
   for (const auto& s : r.series) {
@@ -64,7 +64,7 @@ TEST_SUITE("agent/sources/scrape/sample_picker") {
   TEST_CASE("globs say what is taken") {
     struct row {
       std::vector<std::string> globs;
-      std::size_t taken;  // without rates
+      std::size_t taken;  // series, without those of rates
     };
     const row rows[] = {{{"temp_celsius"}, 2},
                         {{"temp_*"}, 2},
@@ -102,7 +102,7 @@ TEST_SUITE("agent/sources/scrape/sample_picker") {
     CHECK(first.remark ==
           "nothing is named \"node_cpu_second_total\" (and 1 more): look at metrics "
           "(scrape-metrics)");
-    // The last name of the reading before is the first one here.
+    // This reading begins with the name with which the last one ended.
     CHECK(p.read("power_watts 5\n").remark.starts_with("nothing is named \"temp_*\" (and 2 more)"));
     CHECK(p.read("power_watts 5\ntemp_celsius 3\nnode_cpu_second_total 1\n").remark.empty());
     CHECK(p.read("up 1\n").remark.empty());  // the note says so
@@ -188,7 +188,7 @@ TEST_SUITE("agent/sources/scrape/sample_picker") {
     CHECK(rate("1002", "", instant(1h + 2s)) == "1.0000");         // one ended: the other goes on
     CHECK(rate("1003", "5002", instant(1h + 3s)) == "not_read_");  // it is back: no 5,000 in a second
     CHECK(rate("1004", "5003", instant(1h + 4s)) == "2.0000");
-    // The other rises by more than this one falls: the sum says nothing of the restart.
+    // The other part rises by more than this one falls, so the sum does not show the restart.
     CHECK(rate("9004", "1", instant(1h + 5s)) == "reset");
     CHECK(rate("9005", "2", instant(1h + 6s)) == "2.0000");
   }

@@ -1,4 +1,4 @@
-// The scrape source against hostile exporters on loopback: each costs its budget and no more.
+// The scrape source with hostile exporters on loopback. Each of them must cost its budget and no more.
 #include "tests/agent/sources/scrape/exporter.hpp"
 
 #include <doctest/doctest.h>
@@ -16,14 +16,14 @@ using namespace binnacle;
 using namespace binnacle::agent;
 using namespace binnacle::agent::test;
 
-// AddressSanitizer keeps what was freed for a while, so memory says nothing there.
+// AddressSanitizer keeps freed memory for a while, so the process's memory shows nothing there.
 #ifdef __SANITIZE_ADDRESS__
 constexpr long most_kib = std::numeric_limits<long>::max();
 #else
 constexpr long most_kib = 8'000;
 #endif
 
-/// The most memory this process has held since reset_peak(). Source: proc(5), VmHWM and clear_refs.
+/// The most memory that this process has held since reset_peak(). Source: proc(5), VmHWM and clear_refs.
 long peak_kib() {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);) {
@@ -169,7 +169,7 @@ TEST_SUITE("agent/sources/scrape/hostile") {
   TEST_CASE("tricks with the head and with chunks end in a refusal") {
     struct row {
       std::string says;
-      bool for_ever;  // the last 16 bytes again and again
+      bool for_ever;  // sends the last 16 bytes again and again
     };
     const std::string ok = "HTTP/1.1 200 OK\r\n";
     const std::string chunked = ok + "Transfer-Encoding: chunked\r\n\r\n";

@@ -1,4 +1,4 @@
-// The scrape source against real exporters on loopback.
+// The scrape source with real exporters on loopback.
 #include "agent/sources/scrape/scrape_source.hpp"
 
 #include "agent/sampling/sampler.hpp"
@@ -109,7 +109,7 @@ TEST_SUITE("agent/sources/scrape/source") {
       while (shown(b.out, "b").substr(0, 1) != "1") co_await b.next();
       co_await e->end();
       while (b.up() != "0") co_await b.next();
-      CHECK(b.last);  // the other one works
+      CHECK(b.last);  // the other target works
       CHECK(shown(b.out, "a") == "missing");
       CHECK(shown(b.out, "b").substr(0, 1) == "1");
       CHECK(b.source->limitation().find("Connection refused: start the exporter") != std::string::npos);
@@ -267,7 +267,7 @@ TEST_SUITE("agent/sources/scrape/source") {
   }
 
   TEST_CASE("the probe names what each exporter gives or what would mend it") {
-    // An exporter of its own thread: the probe waits.
+    // The exporter runs on a thread of its own, because the probe blocks.
     async::loop on(1);
     exporter e(on);
     e.says = answer("a 1\nb 2\n");

@@ -76,7 +76,7 @@ TEST_SUITE("agent/sources/scrape/target") {
     CHECK(gpu.bytes == 100'000);
     CHECK(all->back().secure);
     CHECK(all->back().token_file == "/token");
-    CHECK(all->back().timeout == 200ms);  // by its period, if none is given
+    CHECK(all->back().timeout == 200ms);  // derived from its period, since none is given
   }
 
   TEST_CASE("what is wrong in a file is named with its line and the remedy") {

@@ -1,4 +1,4 @@
-// How much of a folder is taken, and what makes room.
+// How much of a folder is taken, and what makes room for more.
 #include "tests/agent/sources/textfile/textfile_folder.hpp"
 
 #include <doctest/doctest.h>
@@ -21,7 +21,7 @@ TEST_CASE("bounds on series, bytes and files are kept and named") {
     folder f({.names = std::make_shared<foreign_names>(foreign_names::bounds{.series = 2})});
     f.settled("a.prom", "a 1\nb 1\nc 1\n");
     f.look();
-    CHECK(f.out.live_series() == 4);  // with the two about the file
+    CHECK(f.out.live_series() == 4);  // including the two series about the file
     CHECK(f.refused("bound") == 1);
     CHECK(f.source.limitation().find("c and the series after it") != std::string::npos);
   }
@@ -78,7 +78,7 @@ TEST_CASE("series that are gone make room for those that are there, the one gone
     f.settled("a.prom", "x{pod=\"4\"} 4\nx{pod=\"5\"} 5\n");
     f.look();
     CHECK(shown(f.out, "x", of("1")) == "no such series");
-    // Both went in this reading, and there is room for one of them.
+    // Two series went in this reading, and there is room to keep one of them.
     CHECK((shown(f.out, "x", of("2")) == "missing") != (shown(f.out, "x", of("3")) == "missing"));
     CHECK(to_double(entry_of(f.out, "x", of("4"))->value) == 4);
     CHECK(to_double(entry_of(f.out, "x", of("5"))->value) == 5);

@@ -25,7 +25,7 @@ struct textfile_folder {
     o.folder = path;
     return o;
   }
-  /// A file as it lies there when it was written some time ago.
+  /// Writes a file whose last change was some time ago.
   void settled(const std::string& name, std::string_view text) {
     path.write(name, text);
     std::filesystem::last_write_time(

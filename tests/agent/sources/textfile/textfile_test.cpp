@@ -154,7 +154,7 @@ TEST_CASE("a file that is written again and again without a last line feed is to
   f.path.write("a.prom", "a 2");
   f.look();
   CHECK(f.source.limitation().empty());
-  // A look that comes a second late finds the file settled, and takes it.
+  // A look that comes a second late finds that the file has not changed for a while, and takes it.
   for (int i = 0; i < 100 && f.source.limitation().empty(); ++i) {
     f.path.write("a.prom", "a 2");
     f.look();

@@ -1,4 +1,4 @@
-// What of a file's text is taken.
+// What is taken of a file's text.
 #include "tests/agent/sources/textfile/textfile_folder.hpp"
 
 #include <doctest/doctest.h>
@@ -80,7 +80,7 @@ TEST_CASE("NaN and infinities are absent") {
   CHECK(shown(f.out, "b") == "out_of_range");
 }
 
-// It made the aggregator refuse the whole node.
+// Before, such a label made the aggregator refuse the whole node.
 TEST_CASE("a label that no aggregator takes costs its series alone, and is named") {
   folder f;
   f.settled("a.prom", std::string("a{l=\"x\0y\"} 1\nb 1\n", 17));
