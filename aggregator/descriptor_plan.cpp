@@ -16,7 +16,7 @@ constexpr std::size_t most_queue = 1000;    // agents without a session: so many
 }  // namespace
 
 descriptor_plan plan_descriptors(std::size_t limit, std::size_t max_nodes) {
-  // These least numbers and `own` make 832, so they fit into the usual limit of 1,024 open files.
+  // These minimums and `own` add up to 832, so they fit into the usual limit of 1,024 open files.
   const std::array<port_need, 5> ports{{
       {128, most_callers},                                            // extender
       {128, most_callers},                                            // custom metrics

@@ -4,8 +4,8 @@
 
 namespace binnacle::aggregator {
 
-/// How many connections each port of the aggregator may have, so that no port takes the descriptors of
-/// another one, above all not those of the health port, which the kubelet asks.
+/// How many connections each port of the aggregator may have, so that no port can take the descriptors of
+/// another. The health port matters most, because the kubelet asks there.
 struct descriptor_plan {
   std::size_t extender, metrics, ops, health;
   std::size_t agents;        ///< sessions

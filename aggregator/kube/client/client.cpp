@@ -15,10 +15,10 @@ struct client::impl {
             {to.host, to.port, to.server_name}, [known = who] { return known->tls(); },
             "binnacle-aggregator/" BINNACLE_VERSION " (linux)") {}
 
-  /// Fresh credentials; that there are none in time counts as a call that broke.
+  /// Gets fresh credentials. If there are none in time, that counts as a call that broke.
   task<result<void>> refresh(deadline until);
   http::call dressed(http::call what) const;
-  /// True: the call may end better with fresh credentials.
+  /// Counts the answer. True: the call may succeed with fresh credentials.
   bool count(const result<unsigned>& status);
 
   const access to;
