@@ -103,8 +103,8 @@ struct cluster::impl {
   kube::election candidate;
   kube::event_recorder events;
   std::unique_ptr<labels::node_label_sync> nodes;  // from start() on
-  std::optional<cluster_spread> areas;             // likewise
-  std::unique_ptr<async::event> news;              // of events
+  std::optional<cluster_spread> areas;             // from start() on
+  std::unique_ptr<async::event> news;              // notified of new events
   std::unique_ptr<async::task_group> running;      // from start() on
   enforce::status_pace pace;
   kube::object_key last_looked_at;
@@ -117,7 +117,7 @@ struct cluster::impl {
   enforce::pending_judgements unjudged;
   std::uint64_t given = 0;                     // take_policies() calls so far
   const ingest_report* judged = nullptr;       // from start() on
-  std::unique_ptr<async::event> statuses_due;  // likewise
+  std::unique_ptr<async::event> statuses_due;  // from start() on
 };
 
 // Runs after each step of the follower. Changed policies go to the ingest loop. Trouble is logged once when

@@ -13,11 +13,11 @@ struct cluster_report {
   std::string url;
   bool policies_read = false;  ///< all of them, once since the start
   std::size_t policies = 0;
-  bool pods_read = false;                               ///< likewise
+  bool pods_read = false;                               ///< all of them, once since the start
   std::size_t pods = 0;                                 ///< pods that have a node
   std::uint64_t pods_left_out = 0;                      ///< pods beyond the bound
   std::uint64_t sets_left_out = 0;                      ///< ReplicaSets beyond the bound
-  std::uint64_t events_dropped = 0, wakes_dropped = 0;  ///< likewise
+  std::uint64_t events_dropped = 0, wakes_dropped = 0;  ///< beyond the bound
   bool leads = false;                                   ///< this replica holds the Lease, so it writes
   /// Who besides administrators may write TASPolicy objects, as last seen.
   std::vector<std::string> policy_writers;

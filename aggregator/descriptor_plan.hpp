@@ -9,7 +9,7 @@ namespace binnacle::aggregator {
 struct descriptor_plan {
   std::size_t extender, metrics, ops, health;
   std::size_t agents;        ///< sessions
-  std::size_t agents_queue;  ///< connections without a session yet: so many silent ones, and as many in line
+  std::size_t agents_queue;  ///< so many connections in the lobby, and as many in line
   bool is_tight;             ///< the limit is lower than what all ports want
 };
 

@@ -134,7 +134,7 @@ struct faces_loop::impl final : faces_inbox {
   ingest_report ingest;
   power_comparison power{nodes, log};
   std::unique_ptr<cluster> kubernetes;             // none: standalone
-  std::unique_ptr<callers::gatekeeper> gate;       // likewise
+  std::unique_ptr<callers::gatekeeper> gate;       // none: standalone
   std::unique_ptr<callers::agent_tokens> agents;   // if tokens speak for agents
   std::unique_ptr<model_servers::service> models;  // none: no model server may be asked
   senders sending{nodes};

@@ -25,8 +25,8 @@ namespace binnacle::extender {
 /// Ends:    a pod counts until the value that ranks the nodes shows it (see counting()), until it is gone,
 ///          and for `lifetime` at most. Where bindings are followed, an expectation counts for `unconfirmed`.
 ///          There the cores of a bound pod also count while it is not Ready, since a large image takes
-///          minutes to load, and from Ready on for `lifetime` at most. Its point counts for `lifetime` in
-///          any case, or a pod that never starts would cost its node a point for ever.
+///          minutes to load; from Ready on they count for `lifetime` at most. Its point counts for `lifetime`
+///          only, or a pod that never starts would cost its node a point for ever.
 /// Bounds:  `most` pods; the oldest give way and are counted.
 /// Pure: time is an argument, and never goes back. Instants are our own, never those of another machine.
 class placements {

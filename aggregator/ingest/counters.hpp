@@ -19,7 +19,7 @@ struct ingest_counters {
   std::uint64_t silent = 0;       ///< sent no ClientHello in time
   std::uint64_t no_hello = 0;     ///< sent something other than a ClientHello
   std::uint64_t left_line = 0;    ///< closed by the peer while it waited for its handshake
-  std::uint64_t begun = 0;        ///< handshakes
+  std::uint64_t begun = 0;        ///< handshakes that began
   std::uint64_t evicted = 0;      ///< ended before the hello, to make room for a newcomer
   std::uint64_t rationed = 0;     ///< hellos refused without a look at their token: see token_ration
   std::uint64_t handshake_failures = 0;  ///< no TLS 1.3, no good certificate, or too slow

@@ -32,7 +32,7 @@ class handshake_rate {
   /// If the loop is later than this, it has too much work in one turn, or the machine has no CPU for it.
   static constexpr duration late = std::chrono::milliseconds(20);
   static constexpr double step = 50;    ///< added to the rate when more may begin
-  static constexpr double part = 0.75;  ///< the rate is multiplied by this when the loop is busy
+  static constexpr double part = 0.75;  ///< factor of the rate when the loop is busy
   static constexpr duration period = std::chrono::milliseconds(100);  ///< between two measurements
 
   /// What happened since the last measurement.

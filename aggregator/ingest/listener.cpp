@@ -215,7 +215,7 @@ task<void> listener::impl::follow_load(std::shared_ptr<impl> self) {
       self->kept_waiting = false;
       const async::deadline until = within(handshake_rate::period);
       const bool woken = co_await self->first_begun.wait(until);
-      if (woken) continue;  // we stop, or several began before we measured
+      if (woken) continue;  // we stop, or another handshake began before this measurement
       const instant now = boot_clock::now();
       rate.measured({.load = meter.next(own_thread_time(), now),
                      .lateness = now - from - handshake_rate::period,

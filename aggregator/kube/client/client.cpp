@@ -72,7 +72,7 @@ task<result<http::answer>> client::ask(http::call what, deadline until) {
 }
 
 task<result<http::answer_stream>> client::stream(http::call what, deadline until) {
-  what.most_bytes = std::size_t(-1);  // a watch lives for minutes; each of its objects has a bound
+  what.most_bytes = std::size_t(-1);  // no limit for a watch, which lives for minutes: each object has one
   const auto fresh = co_await impl_->refresh(until);
   if (fresh.has_error()) co_return fresh.error();
   http::call ready = impl_->dressed(std::move(what));

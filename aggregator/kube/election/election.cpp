@@ -136,7 +136,7 @@ void election::answered(const http::answer& a, instant now) {
   // Somebody deleted or edited the Lease while we held it.
   if (!ours) renewed_.reset();
   if (done == step::look) {
-    // A process that was started again under its old identity has to win again.
+    // If the Lease has our own identity though we do not lead, we must win it again, and try at once.
     due_ = expired(now) || ours
                ? now
                : std::min(now + settings_.look, seen_changed_ + std::chrono::seconds(seen_.seconds));

@@ -58,7 +58,7 @@ class pod_objects final : public watcher {
     std::string uid;
     std::string node;
     bool before_us = false;  ///< known before the first list was complete
-    double cores = 0;        ///< that it asks for
+    double cores = 0;        ///< the pod's CPU request
   };
   /// The changes since the last call, in order. If nobody calls it, at most most_pods changes are kept.
   std::vector<change> take();
