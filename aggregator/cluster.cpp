@@ -1,17 +1,17 @@
-// The aggregator's business with the Kubernetes API, put together.
+// Everything that the aggregator does with the Kubernetes API, put together.
 //
 // Each part is a machine without sockets that has a room of its own: objects that are followed
 // (kube/objects), the Lease (kube/election), events (kube/events), reviews, labels of nodes (labels),
 // statuses (enforce). This file owns them, carries what one learns to another, and paces what is written.
 //
-// Everything here may be late. The faces answer from what is known; policies go to the ingest loop as
-// messages; a status is written again as long as it differs. So an API server that is slow, away or new
-// costs nothing but the freshness of what only it knows. The exceptions are asked for by name: readiness
-// waits until policies have been read and judged (policies_judged()).
+// Nothing waits for the API server. The faces answer from what is known, policies go to the ingest loop as
+// messages, and a status is written again until it is right. So an API server that is slow, away or new only
+// makes its own objects (policies, nodes, pods) out of date here. The one exception is readiness, which waits
+// until policies have been read and judged (policies_judged()).
 //
-// Reading is every replica's, writing is the leader's. A write begins only while leads(). A replica that gets
-// the Lease reads all nodes once more before it gives places of maxNodes: its watch may lag behind the last
-// labels of the replica before it.
+// Every replica reads; only the leader writes. A write begins only while leads() is true. A replica that gets
+// the Lease first reads all nodes once more, and only then gives out slots of maxNodes: its watch may lag
+// behind the last labels that the previous leader wrote.
 #include "aggregator/cluster.hpp"
 
 #include "aggregator/cluster_spread.hpp"
@@ -47,11 +47,11 @@ using async::task;
 using async::within;
 
 constexpr auto look_at_statuses = std::chrono::seconds(1);
-constexpr duration first_status = std::chrono::seconds(10);  // after the start: agents come, values arrive
+constexpr duration first_status = std::chrono::seconds(10);  // after the start: agents and values come first
 constexpr duration look_at_writers = std::chrono::minutes(10);
 constexpr std::size_t statuses_a_look = 50;  // a thousand policies must not hold up the extender
 
-/// Another start of this replica is another candidate.
+/// A restarted replica is a new candidate, with another identity.
 std::string identity_of(const settings& s) {
   std::random_device random;
   return fmt::format("{}_{:08x}{:08x}", s.replica_id, random(), random());
@@ -103,25 +103,25 @@ struct cluster::impl {
   kube::election candidate;
   kube::event_recorder events;
   std::unique_ptr<labels::node_label_sync> nodes;  // from start() on
-  std::optional<cluster_spread> areas;             // likewise
-  std::unique_ptr<async::event> news;              // of events
+  std::optional<cluster_spread> areas;             // from start() on
+  std::unique_ptr<async::event> news;              // notified of new events
   std::unique_ptr<async::task_group> running;      // from start() on
   enforce::status_pace pace;
   kube::object_key last_looked_at;
   std::vector<std::string> policy_writers;
   said_once policy_trouble, pod_trouble, set_trouble, lease_trouble, status_trouble;
   bool told_of_policies = false;
-  bool all_given = false;          // all policies, to the ingest loop
-  std::uint64_t all_given_by = 0;  // by this call of take_policies()
+  bool all_given = false;          // the ingest loop has got all policies once
+  std::uint64_t all_given_by = 0;  // the number of the call of take_policies() that did it
   bool led = false;
   enforce::pending_judgements unjudged;
   std::uint64_t given = 0;                     // take_policies() calls so far
   const ingest_report* judged = nullptr;       // from start() on
-  std::unique_ptr<async::event> statuses_due;  // likewise
+  std::unique_ptr<async::event> statuses_due;  // from start() on
 };
 
-// After each step of the follower: what changed goes to the ingest loop, and a change for the worse or the
-// better is said once.
+// Runs after each step of the follower. Changed policies go to the ingest loop. Trouble is logged once when
+// it begins and once when it ends.
 void cluster::impl::pass_on(ingest_inbox& writer) {
   std::vector<policy_text> changed;
   for (kube::policy_objects::change& c : policies.take()) {
@@ -209,7 +209,7 @@ task<void> cluster::impl::keep_statuses(sources from) {
       co_await statuses_due->wait(until);
     }
     const labels::node_label_sync::foreign_labels foreign = nodes->foreign();
-    // Those that just changed: somebody waits for their columns.
+    // First the policies that just changed: somebody waits to see their status.
     const auto fresh = unjudged.take(judged->policies_taken);
     for (std::size_t i = 0; i < fresh.size(); ++i) {
       if (i > 0) co_await async::sleep_for(enforce::status_pace::first_change);
@@ -219,14 +219,14 @@ task<void> cluster::impl::keep_statuses(sources from) {
     next_round = boot_clock::now() + look_at_statuses;
     const std::size_t looks = std::min(policies.objects().size(), statuses_a_look);
     for (std::size_t i = 0; i < looks; ++i) {
-      if (i > 0) co_await async::sleep_for({});  // each walks over all nodes: the scheduler's calls first
+      if (i > 0) co_await async::sleep_for({});  // walks over all nodes: scheduler's calls go first
       const auto key = next_object();
       if (key) co_await look_at_status(*key, from, foreign);
     }
   }
 }
 
-// What cannot be asked is not known, and is no trouble: roles and rights are an administrator's business.
+// A question that fails is skipped without a warning: which roles we may read is the administrator's choice.
 task<void> cluster::impl::keep_looking_at_writers() {
   for (;;) {
     std::vector<std::string> who;
@@ -242,7 +242,7 @@ task<void> cluster::impl::keep_looking_at_writers() {
   }
 }
 
-/// Writes the status of a policy if it says something else now and it is time.
+/// Writes a policy's status if it has changed and status_pace allows it now.
 task<void> cluster::impl::look_at_status(kube::object_key key, sources from,
                                          const labels::node_label_sync::foreign_labels& foreign) {
   const instant now = boot_clock::now();

@@ -26,12 +26,14 @@ class client;
 
 namespace binnacle::aggregator {
 
-/// The aggregator's business with the Kubernetes API, on the faces loop: policies from TASPolicy objects,
-/// and, in the one replica that holds the Lease, their status, events and nodes' labels. Nothing of it is
-/// waited for by anybody: what an API server says late or never changes only what is known.
+/// Everything that the aggregator does with the Kubernetes API, on the faces loop. It reads policies from
+/// TASPolicy objects. In the one replica that holds the Lease it also writes their statuses, events, and
+/// labels of nodes. Nobody waits for the API server: a late or missing answer only makes the known data
+/// older.
 class cluster {
  public:
-  /// What statuses and wakes are made of, and who is told where pods are; all on the faces loop.
+  /// What statuses and wakes are made from, and what learns where pods are. All of it is used on the faces
+  /// loop.
   struct sources {
     const policy::view& nodes;
     const ingest_report& judged;
@@ -48,31 +50,32 @@ class cluster {
   /// Stops following the API server and gives up the Lease, so that the next replica may write at once.
   async::task<void> stop(async::deadline until);
   cluster_report state() const;
-  /// As cluster_report::policies_read: for those who ask often.
+  /// The same as cluster_report::policies_read, without making the whole report.
   bool policies_read() const noexcept;
   /// All policies that were there at the start have been read and judged, or the API server has no such kind.
   bool policies_judged() const noexcept;
-  /// Connected nodes that the API server does not know. Looks at all of them.
+  /// Connected nodes that the API server does not know. Each call looks at all nodes.
   std::vector<std::string> nodes_without_object() const;
   /// A node's object, or null where there is none.
   const kube::node_objects::node* object_of(std::string_view node) const;
-  /// Its labels, or null likewise.
+  /// The labels of the node's object, or null if there is no such object.
   const kube::packed_labels* labels_of(std::string_view node) const;
   std::size_t node_objects() const noexcept;
   /// Whether all Node objects have been read, once since the start.
   bool nodes_read() const noexcept;
-  /// Every pod that has a node, as far as it could be read.
+  /// All pods that have a node and could be read.
   const kube::pod_objects& pods() const noexcept;
-  /// What spreading a workload's pods depends on. After start().
+  /// What the spreading of pods needs to know of the cluster. Call it after start().
   const spread::world& areas() const noexcept;
   /// The client, for other questions to the API server.
   std::shared_ptr<kube::client> client() const;
 
-  /// Writes an event if this replica writes any now: false if not. After start().
+  /// Writes an event and returns true if this replica is the leader; otherwise returns false. Call it after
+  /// start().
   bool say(kube::note n);
 
   // From the ingest loop, on the faces loop, after start().
-  /// sources::judged is a newer one.
+  /// Tells that `sources::judged` has been replaced by a newer report.
   void reported();
   void take_wishes(std::vector<labels::node_wishes> wishes);
   void take_claims(policy::label_claims claims);

@@ -6,15 +6,16 @@
 #include "aggregator/ingest/authorise.hpp"
 #include "aggregator/ops/node_labels.hpp"
 
-/// Pods and Node objects, as other rooms ask for them. `known` must outlive what is returned. Include from
-/// .cpp files only. Threads: the faces loop.
+/// Give other rooms access to pods and Node objects. `known` must outlive what is returned. Include from .cpp
+/// files only. Threads: the faces loop.
 namespace binnacle::aggregator {
 
 custom_metrics::pod_source pods_of(const cluster& known);
 custom_metrics::node_source objects_of(const cluster& known);
 ops::label_reader object_labels_of(const cluster& known);
 
-/// Who holds a token that came from the address `from`: by what the API server said of it, and by the pods.
+/// Who holds a token that came from the address `from`, by the API server's answer about the token and by the
+/// known pods.
 ingest::token_holder holder_of(const callers::agent_tokens::answer& said, const network& from,
                                const kube::pod_objects& pods);
 

@@ -13,18 +13,18 @@ struct cluster_report {
   std::string url;
   bool policies_read = false;  ///< all of them, once since the start
   std::size_t policies = 0;
-  bool pods_read = false;                               ///< likewise
-  std::size_t pods = 0;                                 ///< that have a node
-  std::uint64_t pods_left_out = 0;                      ///< beyond the bound
-  std::uint64_t sets_left_out = 0;                      ///< ReplicaSets, likewise
-  std::uint64_t events_dropped = 0, wakes_dropped = 0;  ///< likewise
-  bool leads = false;                                   ///< this replica writes
+  bool pods_read = false;                               ///< all of them, once since the start
+  std::size_t pods = 0;                                 ///< pods that have a node
+  std::uint64_t pods_left_out = 0;                      ///< pods beyond the bound
+  std::uint64_t sets_left_out = 0;                      ///< ReplicaSets beyond the bound
+  std::uint64_t events_dropped = 0, wakes_dropped = 0;  ///< beyond the bound
+  bool leads = false;                                   ///< this replica holds the Lease, so it writes
   /// Who besides administrators may write TASPolicy objects, as last seen.
   std::vector<std::string> policy_writers;
   std::vector<std::string> troubles;  ///< sentences: what may be out of date, and the remedy
   std::uint64_t calls = 0, refused = 0, broken = 0, lists = 0;
   labels::label_writer::counters patches;  ///< of nodes
-  std::size_t foreign_labels = 0;          ///< that are not written because somebody else has them
+  std::size_t foreign_labels = 0;          ///< labels left alone because another owner has them
 };
 
 }  // namespace binnacle::aggregator

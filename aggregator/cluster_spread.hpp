@@ -7,8 +7,8 @@
 
 namespace binnacle::aggregator {
 
-/// What spreading needs to know of the cluster, from what is followed of it. These must outlive it. Threads:
-/// the faces loop.
+/// What spreading needs to know of the cluster, read from the followed objects, which must outlive it.
+/// Threads: the faces loop.
 class cluster_spread final : public spread::world {
  public:
   cluster_spread(const kube::replica_sets& sets, const kube::pod_objects& pods,

@@ -19,7 +19,7 @@
 namespace binnacle::aggregator {
 namespace {
 
-/// Of each protocol the same settings.
+/// Binds the settings of one protocol; both protocols have the same ones.
 void bind_sender(config_spec& spec, sender_settings& e, const std::string& url_help) {
   const auto& d = sender::dialect_of(e.speaks);
   const std::string name = d.setting;
@@ -217,7 +217,7 @@ config_spec bind(settings& s) {
 
 namespace {
 
-/// One port cannot do two things; the kernel would only say that it is in use.
+/// Two faces cannot share a port. The kernel's error would only say that the port is in use.
 result<void> check_ports(const settings& s) {
   const std::array<std::pair<const char*, std::int64_t>, 5> ports{{{"ingest-port", s.ingest_port},
                                                                    {"extender-port", s.extender_port},
@@ -277,7 +277,8 @@ result<void> check_model_servers(const settings& s) {
   return {};
 }
 
-/// "scheme://authority/" and perhaps more, up to a '/': what follows it is one segment of a path, a name.
+/// Whether the text is "scheme://authority/", perhaps with more path, and ends with '/'. A node's name can
+/// then follow as one path segment.
 bool is_uri_folder(std::string_view text) {
   const auto url = split_url(text);
   return !url.scheme.empty() && !url.authority.empty() && url.rest.ends_with('/') &&

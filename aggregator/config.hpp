@@ -15,7 +15,7 @@ namespace binnacle::aggregator {
 
 enum class deployment_mode : std::uint8_t {
   standalone,  ///< policies come from a folder, and labels are kept in memory
-  in_cluster,  ///< policies and labels are an API server's objects, and it says who a caller is
+  in_cluster,  ///< policies and labels are in the API server, which also says who a caller is
 };
 
 /// Which replicas write to the time-series database.
@@ -24,18 +24,18 @@ enum class replicas_that_send : std::uint8_t {
   each,    ///< all of them, told apart by the label `replica`
 };
 
-/// Where readings go by one protocol. Each other member is a setting whose name begins with the protocol's
-/// ("otlp-interval"), the URL's is that name alone.
+/// Where one protocol sends readings. The URL's setting has the protocol's name ("otlp"); the names of all
+/// others begin with it ("otlp-interval").
 struct sender_settings {
   sender::protocol speaks;
-  std::string url;  ///< of the receiver; empty: nothing is written
+  std::string url;  ///< of the receiver; empty: nothing is sent
   std::string ca;
   std::string cert;
   std::string key;
-  std::string token;  ///< file: a bearer token, or with a user its password
+  std::string token;  ///< file with a bearer token; if there is a user, with the user's password
   std::string user;
   std::vector<std::string> headers;  ///< "NAME: VALUE", in every request
-  std::string headers_file;          ///< more of them, which are secret
+  std::string headers_file;          ///< file with further, secret headers
   duration interval = std::chrono::seconds(10);
   std::vector<std::string> families;  ///< globs; none: all
   std::int64_t memory_mib = 192;
@@ -61,20 +61,20 @@ struct settings {
   std::string
       agents_account;  ///< "namespace/name" of the agents' service account; empty: tokens do not count
   std::string agents_audience = "binnacle";
-  std::string agents_uri_prefix;  ///< of URIs in agents' certificates that name nodes; empty: none do
+  std::string agents_uri_prefix;  ///< of URIs that name nodes in agents' certificates; empty: none do
   ingest::token_origin token_origin = ingest::token_origin::not_another_pod;
   std::string clients_ca;      ///< verifies certificates of kube-scheduler, the CLI and readers of metrics
-  std::string denied_serials;  ///< file of serial numbers of certificates that count no longer
-  // Names in certificates of clients_ca that may call each face; empty: all.
+  std::string denied_serials;  ///< file with the serial numbers of revoked certificates
+  // Names of the certificates (signed by clients_ca) that may call each face; empty: all.
   std::vector<std::string> extender_callers, metrics_callers, ops_callers;
   bool unsafe = false;  ///< the extender speaks plain HTTP
 
   std::string policies = "/etc/binnacle/policies";
-  std::string aliases;                        ///< YAML file of names of the user's own; empty: none
+  std::string aliases;                        ///< YAML file with the user's own metric names; empty: none
   std::string kube_config;                    ///< a kubeconfig file, "in-cluster", or empty: standalone
-  std::string kube_context;                   ///< of the kubeconfig; empty: its current one
-  std::vector<std::string> label_namespaces;  ///< whose policies may label nodes; empty: all
-  std::string label_prefix;                   ///< of names of policies that label nodes; empty: any
+  std::string kube_context;                   ///< context of the kubeconfig; empty: its current one
+  std::vector<std::string> label_namespaces;  ///< namespaces whose policies may label nodes; empty: all
+  std::string label_prefix;                   ///< of names of policies that may label nodes; empty: any
   std::string default_max_nodes;  ///< maxNodes where a policy gives none: "3", "20%"; empty: no limit
   std::string cluster;
   std::string replica_id;  ///< default: host name
@@ -86,7 +86,8 @@ struct settings {
   std::int64_t decision_memory_mib = 32;
   std::string state;  ///< file that takes windows, `for`, slots and cool-downs through a restart; empty: none
   std::vector<std::string> state_from;  ///< host:port of other replicas' ops ports, asked at the start
-  // What policies may take, in all; and of each of these one policy, and those of one namespace.
+  // Limits for all policies together. The two percentages say how much of each limit one policy, and all
+  // policies of one namespace, may take.
   std::int64_t policy_memory_mib = 512;
   std::int64_t policy_columns = 1'000;
   std::int64_t policy_label_keys = 512;
@@ -95,12 +96,12 @@ struct settings {
   std::int64_t namespace_percent = 75;
   duration policy_poll = std::chrono::seconds(1);
   sender_settings remote_write{sender::protocol::remote_write}, otlp{sender::protocol::otlp};
-  std::vector<std::string> model_servers;  ///< that may be asked for watts (model_servers/allowed.hpp)
-  std::string model_servers_ca;            ///< PEM file for those with https or grpcs; empty: the system's
+  std::vector<std::string> model_servers;  ///< servers that may be asked (model_servers/allowed.hpp)
+  std::string model_servers_ca;            ///< PEM file for servers with https or grpcs; empty: the system's
   duration drain = std::chrono::seconds(5);
   binnacle::log_level log_level = binnacle::log_level::info;
 
-  /// Of every protocol that readings may go out by.
+  /// The settings of every protocol that can send readings.
   std::array<const sender_settings*, 2> senders() const noexcept { return {&remote_write, &otlp}; }
 
   deployment_mode mode() const noexcept {
@@ -108,11 +109,11 @@ struct settings {
   }
 };
 
-/// The description of `s` for the command line and the file, TAS's flags included. `s` must outlive the
-/// result.
+/// Describes the settings in `s` for the command line and the YAML file, with TAS's flags. `s` must outlive
+/// the result.
 config_spec bind(settings& s);
 
-/// What the form of single values cannot say: files that belong together, names that must be given.
+/// Checks what depends on several settings, such as files that belong together and names that must be given.
 /// Errors: invalid_input, one sentence with the remedy.
 result<void> validate(const settings& s);
 

@@ -23,7 +23,8 @@ void core_log::say(const policy_event& e, instant now) {
 }
 
 void core_log::say(const policy::condition& c) const {
-  // A first batch gives one metric after the other a value, and MetricMissing a shorter text each time.
+  // A reworded condition is not logged again. During an agent's first batch the metrics get their values one
+  // by one, and the text of MetricMissing gets shorter each time.
   if (!c.active || c.reworded) return;
   log_.warning("policy {}{}{}: {}: {}", c.policy.text(), c.strategy ? ", " : "",
                c.strategy ? policy::to_string(*c.strategy) : "", policy::to_string(c.what), c.message);

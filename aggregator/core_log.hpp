@@ -9,8 +9,8 @@
 
 namespace binnacle::aggregator {
 
-/// The log lines of what the core yields. Those about nodes are throttled: a heat wave must not become a
-/// flood of lines, and a rack whose meters hang is one matter, not forty. Threads: one at a time.
+/// Logs what the core yields. Lines about nodes are throttled: a heat wave, or a rack of forty nodes whose
+/// meters hang, must not flood the log. Threads: one at a time.
 class core_log {
  public:
   explicit core_log(logger log) : log_(std::move(log)) {}
@@ -18,7 +18,7 @@ class core_log {
   void say(const policy_event& e, instant now);
   void say(const policy::condition& c) const;
   void say(const learning_restarted& r, instant now);
-  /// Says how many lines were left out, once their time is over; to be called now and then.
+  /// Logs how many lines were left out in a period that has ended. Call it now and then.
   void say_left_out(instant now);
 
  private:

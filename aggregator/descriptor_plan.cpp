@@ -8,15 +8,16 @@
 namespace binnacle::aggregator {
 namespace {
 
-// Our own: the API server's connections, files that are read or followed, loops. Some of a hundred are used.
+// Descriptors for the program itself: connections to the API server, files that are read or followed, event
+// loops. About a hundred are in use.
 constexpr std::size_t own = 192;
 constexpr std::size_t most_callers = 4096;  // of each face
-constexpr std::size_t most_queue = 1000;    // agents without a session: so many silent, and as many in line
+constexpr std::size_t most_queue = 1000;    // agents without a session: so many in the lobby, and in line
 
 }  // namespace
 
 descriptor_plan plan_descriptors(std::size_t limit, std::size_t max_nodes) {
-  // These least numbers and `own` make 832, so they fit into the usual limit of 1,024 open files.
+  // These minimums and `own` add up to 832, so they fit into the usual limit of 1,024 open files.
   const std::array<port_need, 5> ports{{
       {128, most_callers},                                            // extender
       {128, most_callers},                                            // custom metrics

@@ -4,12 +4,12 @@
 
 namespace binnacle::aggregator {
 
-/// How many connections each port of the aggregator may have, so that no port takes the descriptors of
-/// another one, above all not those of the health port, which the kubelet asks.
+/// How many connections each port of the aggregator may have, so that no port can take the descriptors of
+/// another. The health port matters most, because the kubelet asks there.
 struct descriptor_plan {
   std::size_t extender, metrics, ops, health;
   std::size_t agents;        ///< sessions
-  std::size_t agents_queue;  ///< connections without a session yet: so many silent ones, and as many in line
+  std::size_t agents_queue;  ///< so many connections in the lobby, and as many in line
   bool is_tight;             ///< the limit is lower than what all ports want
 };
 

@@ -18,8 +18,9 @@
 
 namespace binnacle::aggregator {
 
-/// The HTTP servers of the faces, on one address. They stop together, but for the one that was opened last:
-/// health, which says until then that we are not ready. Include from .cpp files only. Threads: one loop.
+/// The HTTP servers of the faces, on one address. They stop together, except for the server that was opened
+/// last (health), which goes on saying "not ready" until the others have stopped. Include from .cpp files
+/// only. Threads: one loop.
 class face_servers {
  public:
   /// `on` must outlive it.
@@ -28,7 +29,7 @@ class face_servers {
   face_servers(const face_servers&) = delete;
   face_servers& operator=(const face_servers&) = delete;
 
-  /// Opens one more. `most`: connections at a time. `tls`: null for plain HTTP. Errors: those of
+  /// Opens one more server. `most`: connections at a time. `tls`: null for plain HTTP. Errors: those of
   /// http::server::start().
   result<void> open(std::string name, std::int64_t port, std::size_t most, std::shared_ptr<tls::context> tls,
                     http::router routes);
@@ -36,7 +37,7 @@ class face_servers {
 
   /// Asks callers to connect to another replica next time.
   void retire();
-  /// Running requests get as long as `grace`. `done` is called on the loop when all servers are closed.
+  /// Running requests get the time `grace` to end. `done` is called on the loop when all servers are closed.
   void stop(std::chrono::milliseconds grace, std::function<void()> done);
 
  private:

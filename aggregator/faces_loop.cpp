@@ -1,11 +1,11 @@
 // The shell of the faces: everything that answers callers, on one thread, and what joins it to the ingest
 // loop.
 //
-// A call of kube-scheduler asks the ingest loop nothing. The faces read a view of their own (`nodes`): rows
-// and verdicts are atomic cells that the ingest loop writes, and everything else comes as a message
-// (faces_inbox) and is applied here, one after the other. So a call takes no lock and waits for nobody, and
-// an ingest loop that is busy makes values older, not answers slower. Only what needs something new of that
-// loop is posted to it: a window that a reader of metrics begins, and the state for another replica.
+// A call of kube-scheduler never asks the ingest loop. The faces read a view of their own (`nodes`): rows and
+// verdicts are atomic cells that the ingest loop writes, and everything else comes as a message (faces_inbox)
+// and is applied here, one after the other. So a call takes no lock and waits for nobody, and an ingest loop
+// that is busy makes values older, not answers slower. Only what needs something new of that loop is posted
+// to it: a window that a reader of metrics begins, and the state for another replica.
 //
 // What is built follows from the settings, in one order (start): the cluster and who may ask, the faces,
 // the ports, the tasks. The ports open late, because a request may come with the next turn of the loop.
@@ -61,7 +61,7 @@ namespace {
 
 using async::task;
 
-// How the two faces that people and the API server ask say no.
+// Refusals in the forms of the two faces that people and the API server call: custom metrics and ops.
 http::response as_status(unsigned status, std::string_view reason, std::string_view sentence) {
   return custom_metrics::status(status, reason, sentence, status == 403 ? "{}" : "");
 }
@@ -88,7 +88,7 @@ struct faces_loop::impl final : faces_inbox {
   void review(std::string token, network from,
               std::function<void(result<ingest::token_holder>)> then) override;
 
-  // The same, arrived on this loop.
+  // The same messages, after they have arrived on this loop.
   void arrived(store::node_update u) { nodes.apply(std::move(u)); }
   void arrived(labels_carried l) { nodes.node(l.id, l.node).labels = std::move(l.labels); }
   void arrived(labels_would_be l) { nodes.node(l.id, l.node).would_be = std::move(l.labels); }
@@ -134,7 +134,7 @@ struct faces_loop::impl final : faces_inbox {
   ingest_report ingest;
   power_comparison power{nodes, log};
   std::unique_ptr<cluster> kubernetes;             // none: standalone
-  std::unique_ptr<callers::gatekeeper> gate;       // likewise
+  std::unique_ptr<callers::gatekeeper> gate;       // none: standalone
   std::unique_ptr<callers::agent_tokens> agents;   // if tokens speak for agents
   std::unique_ptr<model_servers::service> models;  // none: no model server may be asked
   senders sending{nodes};
@@ -269,7 +269,7 @@ result<void> faces_loop::impl::serve() {
   extender_routes.set_guard(callers::named_only(options.extender_callers, nullptr, in_words));
   metrics_routes.set_guard(callers::named_only(options.metrics_callers, std::move(by_resource), in_status));
   const http::guard of_ops = callers::named_only(options.ops_callers, std::move(by_path), in_words);
-  // No right of the API server's opens what is for replicas, which check each other.
+  // The route for replicas needs no right from the API server: replicas check each other's certificates.
   ops_routes.set_guard([of_ops](const http::request& r, http::guard_answer then) {
     if (!of_ops || replicas::state_route::is_for(r)) return then(std::nullopt);
     of_ops(r, std::move(then));
@@ -360,7 +360,7 @@ result<void> faces_loop::impl::start_tasks(ingest_inbox& writer) {
   return {};
 }
 
-// Columns that one request started, and nobody asks for any more.
+// Ends columns that a request started and nobody has asked for lately.
 task<void> faces_loop::impl::keep_ending_windows() {
   for (;;) {
     co_await async::sleep_for(std::chrono::seconds(10));
@@ -368,8 +368,9 @@ task<void> faces_loop::impl::keep_ending_windows() {
   }
 }
 
-// SIGTERM, SIGINT, SIGHUP: not ready, but served on until callers know (a scheduler that is refused places
-// pods without us); then no new connections, running requests end, then everything.
+// On SIGTERM, SIGINT or SIGHUP the replica is not ready, but still serves until callers have noticed (a
+// scheduler that is refused places pods without us). Then it takes no new connections, running requests end,
+// and the loop ends.
 task<void> faces_loop::impl::wait_for_signal(std::function<void()> on_signal) {
   using namespace boost::asio::experimental::awaitable_operators;
   const int number = co_await async::stop_signal();
@@ -409,7 +410,8 @@ result<void> faces_loop::start(ingest_inbox& writer) {
 void faces_loop::run(std::function<void()> on_signal) {
   impl_->tasks.spawn("signals", impl_->wait_for_signal(std::move(on_signal)));
   async::run(impl_->loop, impl_->log);
-  // The columns they started are on the ingest loop, which is still there.
+  // These objects end the columns that they started on the ingest loop, so they must go while it still
+  // exists.
   impl_->ops_api.reset();
   impl_->state_route.reset();
   impl_->metrics_api.reset();

@@ -21,22 +21,23 @@ namespace binnacle::aggregator {
 /// the thread of run().
 class faces_loop {
  public:
-  /// `names`: until inbox() brings others.
+  /// `names`: the aliases that count until inbox() brings others.
   faces_loop(const settings& s, const descriptor_plan& room,
              std::shared_ptr<const metrics::alias_table> names, logger log);
   ~faces_loop();
   faces_loop(const faces_loop&) = delete;
   faces_loop& operator=(const faces_loop&) = delete;
 
-  /// For the ingest loop.
+  /// The inbox into which the ingest loop posts.
   faces_inbox& inbox() noexcept;
 
   /// Loads certificates and binds the ports. `writer` is asked for columns and must outlive run(). Errors:
   /// one sentence with the remedy.
   result<void> start(ingest_inbox& writer);
 
-  /// Runs until SIGTERM, SIGINT or SIGHUP. After it everything is still served for settings::drain, while
-  /// /readyz fails. Then `on_signal` is called, the ports close, and running requests get as long again.
+  /// Runs until SIGTERM, SIGINT or SIGHUP. After the signal everything is still served for settings::drain,
+  /// while /readyz fails. Then `on_signal` is called, the ports close, and running requests get the same time
+  /// again.
   void run(std::function<void()> on_signal);
 
  private:

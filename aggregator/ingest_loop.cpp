@@ -1,4 +1,4 @@
-// The shell of the core: one thread that owns it, and why nothing else runs there.
+// The shell of the core: the one thread that owns it, and the reasons why nothing else runs there.
 //
 //   agents' connections (ingest/listener) ─┐                        ┌→ faces_inbox      what the faces read
 //   policy and alias files (a thread) ─────┼→ one event at a time ──┼→ the listener     what agents read
@@ -6,8 +6,8 @@
 //
 // The core has no clock, timer, file or socket. This class gives it the time with every event, and keeps
 // the one timer for what happens because nothing arrived: tick() says when it wants to be called again,
-// and deadline_moved says that this instant has changed. Everything that the core yields goes through one
-// take() for each kind of change.
+// and deadline_moved says that this instant has changed. Everything that the core yields goes through take(),
+// which has an overload for each kind of change.
 //
 // Rules:
 // - Whatever comes from another thread is posted to the loop. So the core needs no lock, and the events
@@ -15,11 +15,11 @@
 // - Nothing here waits for a disk, a name or a server: files of policies and the state file have threads
 //   of their own, and tokens are reviewed by the faces loop. A thousand agents wait behind whatever blocks
 //   here. (The files of our certificates are read here. They are small and on a local volume.)
-// - begin() comes before every other event of the core: what an earlier process or another replica knew
-//   must be there before the first value decides anything. While other replicas are asked, everything
-//   posted waits.
-// - Beats say that verdicts are kept up. One follows each tick, so that a loop that hangs in an event, or
-//   a core that never returns, stops them, and the faces then count verdicts as missing data.
+// - begin() comes before every other event of the core: the state of an earlier process or of another replica
+//   must be there before the first value decides anything. While other replicas are asked, everything posted
+//   waits.
+// - Beats tell the faces that verdicts are up to date. One follows each tick. If the loop hangs in an event,
+//   or the core never returns, the beats stop, and the faces then count verdicts as missing data.
 
 #include "aggregator/ingest_loop.hpp"
 
@@ -159,7 +159,7 @@ policy::policy_files::news ingest_loop::impl::news_of_files() {
           }};
 }
 
-/// Before any other event of the core. `told`: what other replicas said.
+/// Must come before any other event of the core. `told`: the answers of other replicas.
 void ingest_loop::impl::begin(replicas::outcome told) {
   state.begin(std::move(told));
   if (is_standalone()) {
@@ -170,7 +170,8 @@ void ingest_loop::impl::begin(replicas::outcome told) {
   }
 }
 
-/// After begin(), which knows the last good versions of policies that the folder may have wrong by now.
+/// Call it after begin(), which brings the last good versions of policies; the folder may have faulty ones by
+/// now.
 void ingest_loop::impl::follow_policy_files() {
   if (is_standalone() || !options.aliases.empty()) files.start();
 }
@@ -192,7 +193,7 @@ task<void> ingest_loop::impl::keep_deadlines() {
   for (;;) {
     const instant now = boot_clock::now();
     const instant next = inner.tick(now);
-    beats->beat(now);  // what time alone changes is done, too
+    beats->beat(now);  // changes that come with time alone are done by now, too
     const async::deadline until = within(std::clamp<duration>(next - now, duration::zero(), between_beats));
     co_await tick_due.wait(until);
   }
@@ -201,14 +202,14 @@ task<void> ingest_loop::impl::keep_deadlines() {
 task<void> ingest_loop::impl::keep_reporting() {
   for (;;) {
     faces.take(report());
-    lines.say_left_out(boot_clock::now());  // though nothing happens after them
+    lines.say_left_out(boot_clock::now());  // even if no further event comes
     co_await async::sleep_for(between_reports);
     const async::deadline until = within(report_period - between_reports);
     co_await report_due.wait(until);
   }
 }
 
-// A fleet whose nodes are replaced would reach max-nodes otherwise.
+// Forgets nodes that were away for long. Otherwise a fleet whose nodes are replaced would reach max-nodes.
 task<void> ingest_loop::impl::keep_forgetting() {
   if (options.forget_after == duration::zero()) co_return;
   for (;;) {
@@ -223,7 +224,7 @@ task<void> ingest_loop::impl::keep_forgetting() {
   }
 }
 
-/// What agents are asked to read follows how busy this thread is.
+/// Measures the load of this thread, which decides how often agents are asked to read.
 task<void> ingest_loop::impl::keep_measuring_load() {
   load_meter meter(own_thread_time(), boot_clock::now());
   for (;;) {
@@ -272,7 +273,7 @@ result<void> ingest_loop::start() {
   const bool begins_now = !impl_->state.asks_replicas();
   if (begins_now) {
     impl_->begin({});
-    // The loop does not run yet, so that nobody waits for this read, and nobody is answered before it.
+    // The loop does not run yet, so this read delays nobody, and nobody is answered before it is done.
     if (impl_->is_standalone()) impl_->policies.take_folder(impl_->files.read_now(), boot_clock::now());
   }
   if (auto opened = impl_->open_port(); opened.has_error()) return opened;

@@ -22,7 +22,7 @@ namespace binnacle::aggregator {
 /// the functions of ingest_inbox and stop() from any thread; everything else on the thread of run().
 class ingest_loop final : public ingest_inbox {
  public:
-  /// `names` has been read once. `faces` must outlive run().
+  /// `names`: the aliases as read at the start. `faces` must outlive run().
   ingest_loop(const settings& s, const descriptor_plan& room, policy::alias_file names, faces_inbox& faces,
               logger log);
   ~ingest_loop() override;

@@ -22,12 +22,12 @@
 #include <string>
 #include <vector>
 
-/// Everything that the ingest loop and the faces loop say to each other. Each loop implements its own inbox
-/// and knows the other loop by nothing else.
+/// All messages between the ingest loop and the faces loop. Each loop implements its own inbox, and knows
+/// only the inbox of the other.
 namespace binnacle::aggregator {
 
-/// What the ingest loop says of itself, once a second and when policies came; a plain copy for the other
-/// thread.
+/// The ingest loop's report about itself, made once a second and when policies came. It is a plain copy for
+/// the other thread.
 struct ingest_report {
   ingest::ingest_counters sessions;
   std::vector<ingest::contest> contests;
@@ -35,55 +35,58 @@ struct ingest_report {
   store::warehouse_counters store;
   policy::engine_counters engine;
   std::size_t nodes = 0, series = 0, columns = 0, shapes = 0;
-  std::size_t ids_given = 0, most_ids = 0;  ///< of nodes; see store::warehouse
+  std::size_t ids_given = 0, most_ids = 0;  ///< ids of nodes; see store::warehouse
   std::vector<policy::strategy_status> strategies;
   std::vector<policy::condition> conditions;
   policy::cost_report costs;
   reading_shares readings;  ///< without the interest
   power_learning::counters learning{};
   std::vector<policy::problem> problems;  ///< of the policy files and the file of aliases, as last read
-  /// How many calls of take_policies() this is after: what they gave has been judged.
+  /// The number of calls of take_policies() before this report. The policies that they brought have been
+  /// judged.
   std::uint64_t policies_taken = 0;
   long certificate_seconds_left = 0;
   beginning began;
-  bool policies_read = false;  ///< all that are there, once
+  bool policies_read = false;  ///< all policies have been read once
   state_file::counters state;
   std::vector<std::string> certificate_troubles;  ///< sentences: why renewed files are not in force
 };
 
-/// What the faces loop is told. Threads: called on the ingest loop; the calls post and do not block.
+/// Messages to the faces loop. Threads: called on the ingest loop; the calls post and do not block.
 class faces_inbox {
  public:
   virtual ~faces_inbox() = default;
   virtual void take(faces_news news) = 0;
   virtual void take(ingest_report report) = 0;
-  /// Whose a token is that came from an address. `then` is called on the faces loop.
+  /// Asks who holds a token that came from the address `from`. `then` is called on the faces loop.
   virtual void review(std::string token, network from,
                       std::function<void(result<ingest::token_holder>)> then) = 0;
 };
 
-/// A policy that comes from an API server: its text, or none when it is gone.
+/// A policy from an API server: its text, or none if it is gone.
 struct policy_text {
   std::string name;  ///< for people: "TASPolicy default/power"
   std::optional<std::string> text;
 };
 
-/// What the ingest loop is told. Threads: any; the calls post and do not block.
+/// Messages to the ingest loop. Threads: any; the calls post and do not block.
 class ingest_inbox : public labels::router_inbox {
  public:
   /// Starts a column for the faces; `then` is called on the ingest loop.
   virtual void watch(store::column_spec spec, std::function<void(store::warehouse::watched)> then) = 0;
   virtual void unwatch(store::column_id id) = 0;
-  /// Pods that are no more, by UID.
+  /// Tells which pods were deleted, by UID.
   virtual void pods_deleted(std::vector<std::string> uids) = 0;
-  /// Agents of most Node objects have connected since the start, or are no longer waited for.
+  /// Tells that agents of most Node objects have connected since the start, or that nobody waits for them any
+  /// longer.
   virtual void fleet_has_come() = 0;
-  /// The state as it is now, for another replica; `then` is called on the ingest loop.
+  /// Takes a snapshot of the present state for another replica; `then` is called on the ingest loop.
   virtual void take_snapshot(replicas::given_state then) = 0;
   /// Beats while the ingest loop judges. Never null.
   virtual std::shared_ptr<const policy::heartbeat> heart() const = 0;
-  /// Policies that changed, when they do not come from the folder. `trouble`: why more may have changed
-  /// unseen, in one sentence, or empty. `all_read`: all that are there have been given, once since the start.
+  /// Brings changed policies, if they do not come from the folder. `trouble`: one sentence that says why
+  /// other changes may be unknown, or empty. `all_read`: all present policies have been brought once since
+  /// the start.
   virtual void take_policies(std::vector<policy_text> changed, std::string trouble, bool all_read) = 0;
 };
 

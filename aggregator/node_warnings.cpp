@@ -23,7 +23,7 @@ std::string sentence_of(const ingest::contest& c) {
       c.node, c.stays, c.other);
 }
 
-/// Of many sentences the first few, and of the others how many there are.
+/// Keeps the first few sentences, and adds one that says how many others there are.
 void cut_short(std::vector<std::string>& said, std::string_view what_of_the_others) {
   if (said.size() <= most_named) return;
   const auto others = said.size() - most_named;

@@ -14,7 +14,7 @@ namespace {
 
 using ops::own_sample;
 
-/// For each strategy and state. METRICS.md names this number, too.
+/// The most nodes named for each strategy and state. METRICS.md has this number, too.
 constexpr std::size_t most_nodes_named = 20;
 
 class collector {
@@ -78,7 +78,7 @@ void add_ingest(collector& c, const own_numbers& n) {
   c.add("binnacle_handshake_rate", s.handshake_rate);
   for (std::size_t i = 0; i < s.ended.size(); ++i) {
     const auto why = static_cast<wire::reason>(i);
-    // The peer's own goodbye is no refusal.
+    // A session that the peer itself closed was not refused.
     if (s.ended[i] == 0 || why == wire::reason::none || why == wire::reason::closed_by_peer) continue;
     c.add("binnacle_sessions_refused_total", s.ended[i], {{"reason", std::string(to_string(why))}});
   }
@@ -100,7 +100,7 @@ void add_ingest(collector& c, const own_numbers& n) {
   c.add("binnacle_dropped_total", n.placements_dropped, {{"buffer", "placements"}});
 }
 
-/// What is known of the nodes' watts, and where it comes from.
+/// Adds how much is known of the nodes' watts, and from which source.
 void add_power(collector& c, const own_numbers& n) {
   c.add("binnacle_power_outlier_nodes", static_cast<std::uint64_t>(n.outliers.size()));
   for (std::size_t i = 0; i < n.ingest.learning.size(); ++i) {
@@ -113,11 +113,11 @@ void add_power(collector& c, const own_numbers& n) {
   }
 }
 
-/// What the metrics of a protocol are called.
+/// The names of a protocol's metrics.
 struct sender_names {
   const char *samples, *requests, *retries, *late_rounds, *waiting_bytes, *lag;
 };
-/// A switch, so that the compiler names a protocol without a line.
+/// A switch, so that the compiler warns of a protocol without a case.
 constexpr sender_names metric_names_of(sender::protocol by) {
   switch (by) {
     case sender::protocol::remote_write:
@@ -173,7 +173,7 @@ void add_policies(collector& c, const own_numbers& n) {
           {{"namespace", key.name_space},
            {"policy", key.name},
            {"mode", std::string(policy::to_string(policy->how))}});
-    // Of a larger number a double, which is what a database keeps, has not all digits.
+    // Only the lower 53 bits: databases keep doubles, which cannot hold all digits of a larger number.
     c.add("binnacle_policy_revision", policy->revision & ((std::uint64_t{1} << 53) - 1),
           {{"namespace", key.name_space}, {"policy", key.name}});
   }

@@ -21,14 +21,14 @@
 
 namespace binnacle::aggregator {
 
-/// What is known of ourselves at one moment: own_metrics() makes numbers of it, own_warnings() sentences. All
-/// of it on the faces loop; the references hold until its next event.
+/// The aggregator's own state at one moment. own_metrics() turns it into numbers, own_warnings() into
+/// sentences. Faces loop only; the references are valid until the loop's next event.
 struct own_numbers {
   const ingest_report& ingest;
   const extender::counters& extender;
   const policy::view& nodes;
-  const std::map<std::string, power_outliers::outlier>& outliers;  ///< nodes named
-  const async::reload_troubles& certificate_troubles;              ///< of the faces' files that changed
+  const std::map<std::string, power_outliers::outlier>& outliers;  ///< by the nodes' names
+  const async::reload_troubles& certificate_troubles;              ///< of the faces' certificates
   std::vector<ops::listener_report> listeners = {};
   std::vector<ops::certificate_report> certificates = {};
   std::optional<cluster_report> kubernetes = {};  ///< none: standalone
@@ -43,7 +43,7 @@ struct own_numbers {
   replicas::state_route::counters state_route = {};
   std::optional<model_servers::asker::counters> model_servers = {};  ///< none: no server may be asked
   std::vector<std::string> model_servers_troubles = {};              ///< service::troubles()
-  /// Nodes whose labels name a model, while no server may be asked.
+  /// The number of nodes whose labels name a model although no server may be asked.
   std::size_t models_not_asked = 0;
 };
 

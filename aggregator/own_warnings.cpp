@@ -29,7 +29,7 @@ std::vector<denial> denials(const own_numbers& n) {
   return out;
 }
 
-/// What would be asked of model servers, where none may be: `model-servers` is empty, or there is no cluster.
+/// Warnings about models that cannot be asked for, because `model-servers` is empty or there is no cluster.
 std::vector<std::string> unasked(const own_numbers& n) {
   std::vector<std::string> out;
   if (n.model_servers) return out;

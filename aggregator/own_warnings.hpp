@@ -9,8 +9,8 @@
 
 namespace binnacle::aggregator {
 
-/// What is degraded, as sentences for a person with the remedy: of this replica, of what policies take, and
-/// of its nodes.
+/// Sentences for people about everything that is degraded, each with the remedy: in this replica, in the
+/// resources that policies take, and at its nodes.
 std::vector<std::string> own_warnings(const own_numbers& n, const settings& s, instant now);
 
 }  // namespace binnacle::aggregator

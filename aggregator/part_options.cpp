@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t mib(std::int64_t count) { return static_cast<std::size_t>(count) << 20; }
 
-/// "namespace/name", as agents-account has it.
+/// The user name of the service account "namespace/name", the form of agents-account.
 std::string user_of(const std::string& account) {
   const auto slash = account.find('/');
   return kube::user_of_service_account(account.substr(0, slash), account.substr(slash + 1));

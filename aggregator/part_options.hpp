@@ -12,23 +12,23 @@
 
 #include <vector>
 
-/// The settings that each part of the program gets; validate() has found them right. Pure.
+/// Makes the settings of each part of the program from settings that validate() has accepted. Pure.
 namespace binnacle::aggregator {
 
 core_options core_options_of(const settings& s);
-/// Without `tls` and `review`, which are no settings.
+/// Leaves out `tls` and `review`, which are not settings.
 ingest::ingest_options ingest_options_of(const settings& s, const descriptor_plan& room);
 extender::options extender_options_of(const settings& s);
-/// `e`: where readings go by that protocol.
+/// `e`: the settings of one protocol.
 sender::settings sender_settings_of(const settings& s, const sender_settings& e);
 decision::ring_limits ring_limits_of(const settings& s);
 
-/// The ops ports of other replicas, which are asked for their state.
+/// The ops ports of the other replicas that are asked for their state.
 std::vector<endpoint> other_replicas_of(const settings& s);
 
 tls::options tls_for_agents(const settings& s);
 tls::options tls_for_callers(const settings& s, tls::client_certificate clients);
-/// Of a replica that asks another one: both show the certificate that all replicas share.
+/// The TLS options of a replica that asks another one: both show the certificate that all replicas share.
 tls::options tls_between_replicas(const settings& s);
 
 }  // namespace binnacle::aggregator

@@ -6,9 +6,9 @@
 
 namespace binnacle::aggregator {
 
-/// What a change of a pod means for herd damping. A pod that was Ready before the first list was whole is in
-/// the data already. One that was not counts from now on: so a replica that starts again has back what is
-/// still on its way.
+/// Passes the change of a pod to herd damping. A pod that was Ready before the first list was complete is not
+/// counted, because the values show its load already. A pod that was not Ready then counts from now on, so a
+/// restarted replica knows again which pods are on their way.
 inline void count_pod(extender::placements& placed, const kube::pod_objects::change& c, instant now) {
   using event = kube::pod_objects::event;
   switch (c.what) {

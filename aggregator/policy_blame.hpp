@@ -9,22 +9,22 @@
 
 namespace binnacle::aggregator {
 
-/// A policy that asks for a metric which a fault names.
+/// A policy that uses a metric which a fault names.
 struct blamed {
   policy::policy_key policy;
   std::string metric;
 };
 
-/// The policies behind a fault that ends sessions again and again, as far as its sentence tells: those with a
-/// rule about a metric that it names in quotes, as an agent does that refuses a wish. In the order of their
-/// names; none, if the fault has another cause. Pure.
+/// Finds the policies that cause a fault which ends sessions again and again. An agent that refuses a wish
+/// names the metric in quotes in its sentence; the policies with a rule about that metric are returned, in
+/// the order of their names. None if the fault has another cause. Pure.
 std::vector<blamed> policies_behind(const wire::fault& why, const policy::policy_table& all);
 
 /// "policy default/hot asks for "cpu-x"": a clause; empty for none.
 std::string blame_text(const std::vector<blamed>& those);
 
-/// Why agents end their sessions over a metric of this policy: a sentence for its condition; empty: they do
-/// not.
+/// A sentence for this policy's condition that says why agents end their sessions because of one of its
+/// metrics; empty if they do not.
 std::string refusal_of_agents(const std::vector<ingest::repeated_end>& ends, const policy::policy_table& all,
                               const policy::policy_key& whose);
 

@@ -39,7 +39,7 @@ void policy_intake::take_objects(const std::vector<policy_text>& changed, std::s
   const bool now_complete = all_read && !std::exchange(all_read_, all_read);
   if (now_complete) objects_.forget_recalled();
   if (changed.empty() && !now_complete) {
-    known_.problems = objects_.problems();  // the trouble, if any
+    known_.problems = objects_.problems();  // includes the trouble, if there is one
     return;
   }
   known_ = policy::policies_read::of(objects_);

@@ -15,8 +15,8 @@
 
 namespace binnacle::aggregator {
 
-/// The way of policies and aliases into the core, from the folder or from the API server. Remembers what is
-/// wrong with them, and logs what was refused once per change, with its place and remedy. Threads: one at a
+/// Brings policies and aliases into the core, from the folder or from the API server. It remembers the
+/// problems in them, and logs each refusal once per change, with its place and remedy. Threads: one at a
 /// time.
 class policy_intake {
  public:
@@ -24,18 +24,19 @@ class policy_intake {
   policy_intake(core& of, std::shared_ptr<const metrics::alias_table> names, logger log)
       : core_(of), names_(std::move(names)), log_(std::move(log)) {}
 
-  /// What an earlier process had read last of the API server's objects. Before the first of them.
+  /// Takes the policies that an earlier process had last read from the API server. Call it before the first
+  /// object comes.
   void recall(const std::vector<policy::kept_policy>& all) { objects_.recall(all); }
-  /// What the policy folder has now.
+  /// Takes the present content of the policy folder.
   void take_folder(policy::policies_read all, instant now);
-  /// Objects of the API server: see ingest_inbox::take_policies().
+  /// Takes objects of the API server; see ingest_inbox::take_policies().
   void take_objects(const std::vector<policy_text>& changed, std::string trouble, bool all_read, instant now);
-  /// What the file of aliases has now; `path` is the file's, for the log.
+  /// Takes the present content of the file of aliases; `path` is for the log.
   void take_aliases(const policy::alias_file& now_there, std::string_view path, instant now);
 
   /// Problems of policies and aliases, as last read.
   std::vector<policy::problem> problems() const;
-  /// Calls of take_objects().
+  /// The number of calls of take_objects().
   std::uint64_t objects_taken() const noexcept { return objects_taken_; }
 
  private:
@@ -46,7 +47,7 @@ class policy_intake {
   std::shared_ptr<const metrics::alias_table> names_;  // in force
   const logger log_;
   policy::policy_set objects_;  // texts of the API server's objects
-  bool all_read_ = false;       // all that the API server has, once
+  bool all_read_ = false;       // all of the API server's policies have been read once
   std::uint64_t objects_taken_ = 0;
   policy::policies_read known_;
   std::vector<policy::problem> alias_problems_;

@@ -8,23 +8,26 @@
 namespace binnacle::aggregator {
 namespace {
 
-// For what may never be there: agents that are not installed yet, an API server that tells no authorities.
+// How long to wait for things that may never come: agents that are not installed yet, or an API server that
+// names no authorities.
 constexpr duration patience = std::chrono::seconds(30);
-// Agents look names up every ten seconds where nothing changes, and a name server may go on giving what it
-// knew for half a minute (the Corefile of kubeadm: ttl 30, cache 30).
+// How long to wait if there are other replicas: agents look names up every ten seconds, and a name server may
+// go on giving old answers for half a minute (the Corefile of kubeadm: ttl 30, cache 30).
 constexpr duration patience_beside_others = std::chrono::seconds(90);
 
 bool is_connected(const auto& node) { return node.second->connected; }
 
 }  // namespace
 
-// A handshake takes 1 ms of the ingest loop, or several where it has not a whole CPU.
+// The 10 ms for each node are for its handshake, which takes 1 ms of the ingest loop, or several if the loop
+// has less than a whole CPU.
 duration readiness::waits_for_agents(std::size_t nodes, bool others) noexcept {
   return (others ? patience_beside_others : patience) +
          static_cast<std::int64_t>(nodes) * std::chrono::milliseconds(10);
 }
 
-/// Most nodes' agents have connected, once: later a dead node must not take the whole replica out of service.
+/// Whether the agents of most nodes have been connected at one moment. Once true it stays true: a node that
+/// dies later must not take the whole replica out of service.
 bool readiness::knows_most_nodes() {
   if (agents_came_ || !from_.kubernetes->nodes_read()) return agents_came_;
   const auto connected =
@@ -33,7 +36,8 @@ bool readiness::knows_most_nodes() {
   return agents_came_;
 }
 
-/// From the moment at which the scheduler may ask us, a node without data is one of which nothing is known.
+/// Whether agents are no longer waited for. From then on the scheduler may ask us, and a node without data
+/// counts as a node of which nothing is known.
 bool readiness::has_agents() {
   const cluster* const kubernetes = from_.kubernetes;
   if (kubernetes == nullptr || said_so_) return true;
@@ -62,18 +66,18 @@ http::health readiness::checks() {
       "state", [this] { return !from_.asks_replicas || from_.ingest.began.is_decided; },
       "the other replicas are being asked for their state, for 10 s at most");
   const cluster* const kubernetes = from_.kubernetes;
-  // A fresh replica that knows no policy yet would pass every node, however long the API server is away; so
-  // would one that knows no number, while another replica still does.
+  // A fresh replica without policies would pass every node, for as long as the API server is away. So would
+  // one without values, while another replica still has them. So it is not ready.
   out.add_ready(
       "policies",
       [this, kubernetes] {
         if (kubernetes != nullptr) return kubernetes->policies_judged();
-        // Who asks nobody has read the folder before anything is served.
+        // A replica that asks no other one has read the folder before it serves anything.
         return !from_.asks_replicas || from_.ingest.policies_read;
       },
       kubernetes == nullptr ? "the policy folder has not been read yet"
                             : "the policies are not read from the API server and judged yet");
-  // Verdicts that are no longer kept up look like verdicts that have not changed.
+  // Without this check nobody would notice: outdated verdicts look like verdicts that have not changed.
   out.add_ready(
       "judging", [this] { return !from_.nodes.judging_stopped(boot_clock::now()); },
       "nothing has been judged for more than five seconds: the ingest loop is stuck");
@@ -84,7 +88,7 @@ http::health readiness::checks() {
       "agents", [this] { return has_agents(); },
       "agents of nine nodes in ten have not connected yet; this is waited for until 30 s after the start "
       "(90 s where another replica gave its state), and 1 s longer for every 100 nodes");
-  // Nor is a replica ready that would refuse the API server's own calls.
+  // A replica that would refuse the API server's own calls is not ready either.
   out.add_ready("authentication",
                 wait_for([gate = from_.gate] { return gate == nullptr || gate->informed(); }),
                 "the API server has not said yet which certificates it takes; this is waited for until 30 s "

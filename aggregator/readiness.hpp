@@ -13,20 +13,20 @@
 
 namespace binnacle::aggregator {
 
-/// Whether this replica may be asked, as /readyz says it: it knows the policies, most nodes and whom to let
-/// in, it judges, and it was not told to stop. Threads: the faces loop.
+/// Whether this replica is ready, as /readyz reports it: it knows the policies, most nodes and the
+/// authorities of callers, it judges, and it was not told to stop. Threads: the faces loop.
 class readiness {
  public:
   /// How long after its start a replica waits for the agents of that many nodes. `others`: another replica
-  /// gave its state, so agents are there, and only the new address may be unknown to them.
+  /// gave its state, so there are agents, but they may not know the new replica's address yet.
   static duration waits_for_agents(std::size_t nodes, bool others) noexcept;
 
-  /// What it looks at; must outlive it and its checks.
+  /// What the checks look at. These objects must outlive it and its checks.
   struct sources {
     const policy::view& nodes;
     const ingest_report& ingest;
     const cluster* kubernetes;        ///< null: standalone
-    const callers::gatekeeper* gate;  ///< likewise
+    const callers::gatekeeper* gate;  ///< null: standalone
     bool asks_replicas;               ///< for their state, at the start
     instant started;
     std::function<void()> fleet_has_come;  ///< called once, when agents are no longer waited for
@@ -35,9 +35,9 @@ class readiness {
   explicit readiness(sources from) : from_(std::move(from)) {}
 
   http::health checks();
-  /// From now on it is not ready.
+  /// Makes the replica not ready from now on.
   void stop() noexcept { stopping_ = true; }
-  /// Whether all policies are known and what agents say is judged by them.
+  /// Whether all policies are known and the agents' values are judged by them.
   bool judges();
 
  private:

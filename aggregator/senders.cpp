@@ -24,7 +24,7 @@ result<void> senders::start(const settings& s, async::loop& on, async::task_grou
   return {};
 }
 
-/// Gives the writer all rows, which it reads for itself.
+/// Gives the writer all rows in each interval. The writer's own thread reads them.
 async::task<void> senders::keep_writing(async::loop& on, writer& to, duration interval,
                                         std::function<bool()> may) const {
   async::periodic_timer timer(on, interval);
@@ -38,7 +38,7 @@ async::task<void> senders::keep_writing(async::loop& on, writer& to, duration in
     all.reserve(nodes_.nodes().size());
     for (const auto& [name, node] : nodes_.nodes()) {
       if (node->cells == nullptr) continue;
-      // Remote write has no place for it, and its series need not begin anew with it.
+      // Only OTLP sends the uid. Remote write has no place for it, so a new uid must not end its series.
       all.push_back({name, node->cells, to.by == sender::protocol::otlp ? uid_of_(name) : std::string()});
     }
     to.it->take(std::move(all));

@@ -30,9 +30,9 @@ class senders {
   /// `nodes` must outlive it.
   explicit senders(const policy::view& nodes) : nodes_(nodes) {}
 
-  /// Begins to write. `leads`: whether this replica is the one that writes labels; settings may leave writing
-  /// to that one. `uid_of`: of a node's Node object, empty if it is not known. Errors: certificates that
-  /// cannot be loaded.
+  /// Begins to write. `leads` says whether this replica is the one that writes labels; by the settings only
+  /// that one may have to write. `uid_of` returns the uid of a node's Node object, empty if it is not known.
+  /// Errors: certificates that cannot be loaded.
   result<void> start(const settings& s, async::loop& on, async::task_group& tasks,
                      const std::function<bool()>& leads, uid_reader uid_of, const logger& log);
   std::vector<report> counted() const;

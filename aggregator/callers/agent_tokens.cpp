@@ -19,7 +19,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// An agent's hello is given up after ten seconds.
+/// An agent gives up its hello after ten seconds, so a later answer would be of no use.
 constexpr auto patience = 8s;
 constexpr std::size_t most_vouched = 20'000;
 
@@ -37,9 +37,9 @@ duration time_left(std::string_view token, std::chrono::system_clock::time_point
   if (!exp) return 10min;
   const auto today = std::chrono::floor<std::chrono::seconds>(now.time_since_epoch()).count();
   constexpr std::int64_t least = 60, most = 86'400;
-  // A difference of two sane times; anything else is clamped before it could overflow.
+  // A token may claim any time in `exp`. The clamp keeps the difference below from overflowing.
   const std::int64_t end = std::clamp(*exp, today, today + most);
-  // A clock of ours that is behind must not stretch it beyond the time that it was given.
+  // If our clock is behind, the token must not count for longer than the time from `iat` to `exp`.
   const std::int64_t issued =
       std::clamp(kube::integer_in(*object, "iat").value_or(end - most), end - most, end);
   return std::chrono::seconds(std::max(std::min(end - today, end - issued), least));
@@ -67,8 +67,8 @@ struct agent_tokens::impl : std::enable_shared_from_this<agent_tokens::impl> {
   const std::string audience;
   kube::reviewer reviews;
   std::deque<question> waiting;
-  std::shared_ptr<int> workers = std::make_shared<int>();  // one reference more for each, however it ends
-  std::map<kube::question_key, voucher> vouchers;          // of tokens that are not over
+  std::shared_ptr<int> workers = std::make_shared<int>();  // use_count() - 1 is the number of workers
+  std::map<kube::question_key, voucher> vouchers;          // of tokens that have not expired
   std::uint64_t vouched = 0, turned_away = 0;
   async::task_group running;
 };
@@ -101,7 +101,7 @@ task<result<agent_tokens::answer>> agent_tokens::impl::find_out(std::string toke
   co_return error{review.error().code, "the agent's token cannot be checked now: " + review.error().message};
 }
 
-// Who asked is told, also of an exception.
+// The caller gets an answer in any case, even if find_out() throws.
 task<result<agent_tokens::answer>> agent_tokens::impl::find_out_or_say(std::string token,
                                                                        async::deadline until) {
   try {

@@ -17,14 +17,16 @@
 
 namespace binnacle::callers {
 
-/// How long a service account's token still lasts by its own `exp`, from one minute to a day, and never
-/// longer than from its `iat`; ten minutes when it does not say. Worth something only for a token that the
-/// API server has vouched for. Pure. Source: RFC 7519 4.1.4.
+/// How long a service account's token is still valid by its own `exp`: at least one minute, at most a day,
+/// and never longer than the time from its `iat` to its `exp`. Ten minutes if it has no `exp`. The text of a
+/// token can be forged, so use this only for a token that the API server has confirmed. Pure. Source: RFC
+/// 7519 4.1.4.
 duration time_left(std::string_view token, std::chrono::system_clock::time_point now);
 
-/// Asks the API server whose the agents' tokens are: a few at a time, however many agents come at once, the
-/// rest in a bounded queue. While it cannot be asked, what it said of a token before holds until that token's
-/// end, so that an agent whose link broke comes back. Include from .cpp files only. Threads: one loop.
+/// Asks the API server to whom the agents' tokens belong. It asks about a few tokens at a time, however many
+/// agents come at once; the others wait in a bounded queue. While the API server cannot be reached, its last
+/// answer about a token holds until the token expires, so that an agent whose connection broke can come back.
+/// Include from .cpp files only. Threads: one loop.
 class agent_tokens {
  public:
   struct answer {
@@ -48,8 +50,8 @@ class agent_tokens {
   agent_tokens(const agent_tokens&) = delete;
   agent_tokens& operator=(const agent_tokens&) = delete;
 
-  /// `tell` is called once, at once or later. Errors: nothing is known of the token now; the sentence says
-  /// why.
+  /// `tell` is called once, immediately or later. An error means that nothing is known of the token now; its
+  /// sentence says why.
   void ask(std::string token, then tell);
 
   counters counted() const noexcept;

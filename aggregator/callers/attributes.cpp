@@ -23,7 +23,7 @@ std::string verb_of(const http::request& r, bool named) {
 kube::access_question path_attributes(const http::request& r) {
   kube::access_question out;
   out.path = r.decoded_path();
-  // RBAC's system:discovery gives "/api/*" to everybody whom the API server knows.
+  // The ClusterRole system:discovery lets every user of the cluster read "/api/*": another path is asked for.
   if (!r.path.empty() && r.path[0] == "api") out.path = "/binnacle" + out.path;
   out.verb = lowered(r.method);
   return out;

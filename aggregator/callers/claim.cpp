@@ -15,7 +15,7 @@ constexpr std::string_view what_to_present =
     "present a bearer token, a client certificate of the cluster, or one of the authority that this server "
     "trusts for callers";
 
-/// The one value of the first of these headers that has any.
+/// The value of the first of these headers that is there and not empty.
 std::string first_value(const http::request& r, const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     const std::string* text = r.header(name);
@@ -61,7 +61,8 @@ std::string bearer(const http::request& r) {
   return token.find_first_of(" \t") == std::string::npos ? token : std::string();
 }
 
-/// What the certificate says by the layer; `why` becomes the reason when it says nothing.
+/// Who the caller is by its certificate, where the layer trusts that certificate's authority. If nothing
+/// follows from the certificate, `why` gets the reason.
 std::optional<claim> by_certificate(const http::request& r, const layer* known, std::string& why) {
   if (r.shown == nullptr) return std::nullopt;
   if (known == nullptr) {

@@ -8,13 +8,13 @@
 
 namespace binnacle::callers {
 
-/// Who a request says it comes from, as far as that can be told without asking anybody.
+/// Who the caller of a request is, as far as that is known without asking the API server.
 struct claim {
   enum class kind : unsigned char {
     nobody,  ///< see `why`
     ours,    ///< a certificate that our own authority for callers signed
-    user,    ///< `who`, by a certificate of the cluster's or by the API server's word
-    token,   ///< whoever `token` belongs to
+    user,    ///< `who`, by a certificate of the cluster or named by the front proxy
+    token,   ///< the holder of `token`, not known yet
   };
   kind how = kind::nobody;
   kube::user who = {};
@@ -22,10 +22,10 @@ struct claim {
   std::string why = {};  ///< one sentence: what is wrong, and what to present
 };
 
-/// In the order in which an API server asks: the front proxy's certificate, whose headers alone are believed;
-/// a client's certificate; a bearer token. A certificate that counts for nothing takes nothing from the token
-/// beside it. `known` null: the layer was not read (yet). Pure.
-/// Source: kubernetes.io, "Configure the Aggregation Layer"; k8s.io/apiserver, authentication/request.
+/// Looks in the order that API servers use: the front proxy's certificate (only then the user headers are
+/// believed), a client's certificate, a bearer token. A token counts even beside a certificate that nobody
+/// trusts. `known` is null while the layer has not been read. Pure. Source: kubernetes.io, "Configure the
+/// Aggregation Layer"; k8s.io/apiserver, authentication/request.
 claim who_asks(const http::request& r, const layer* known);
 
 }  // namespace binnacle::callers

@@ -20,14 +20,15 @@ using async::task;
 
 namespace {
 
-/// What there is to say to somebody who may not go on.
+/// What a caller is told whose request is refused.
 struct no {
   unsigned status;
   std::string_view reason;
   std::string sentence;
 };
 
-/// Of the questions that may be under way: the others are about the rights of callers who are known.
+/// How many of the running questions may be about tokens. The other places are for the rights of known
+/// callers.
 constexpr std::size_t most_about_tokens = kube::reviewer::most_at_once / 2;
 
 bool is_master(const kube::user& who) {
@@ -51,7 +52,8 @@ struct gatekeeper::impl : std::enable_shared_from_this<gatekeeper::impl> {
     bool discovery = false;
     network address = {};
   };
-  /// What a question about a token takes first: one of its address' ration, and a place until it is answered.
+  /// What a question about a token needs: one unit of the ration of the caller's address, and a place until
+  /// the answer comes.
   struct turn_to_ask {
     turn_to_ask(impl& o, const network& a) : of(o), address(a), granted(of.about_tokens.take(address)) {
       if (!granted || of.ration.take(address, boot_clock::now())) return;
@@ -102,8 +104,9 @@ task<void> gatekeeper::impl::follow_layer(std::shared_ptr<impl> self) {
   co_await kube::follow(self->api, self->follower, std::move(after));
 }
 
-/// Puts the token's holder into `file`, or says why there is none. Anybody can invent tokens, and each
-/// unknown one is a question: so an address has a ration of bad ones, and a share of the places.
+/// Puts the token's holder into `file`, or returns the refusal. Anybody can invent tokens, and each unknown
+/// token costs a question to the API server. So each address has a ration of bad tokens, and a share of the
+/// places.
 task<std::optional<no>> gatekeeper::impl::identify(case_file& file, async::deadline until) {
   std::vector<std::string> for_the_api_server;
   std::optional<kube::token_answer> holder = reviews.remembered(file.from.token, for_the_api_server);
@@ -128,7 +131,7 @@ task<std::optional<no>> gatekeeper::impl::identify(case_file& file, async::deadl
   co_return std::nullopt;
 }
 
-/// Why the request is refused, or nothing. On the way it puts the user into `file`.
+/// Returns the refusal, or nothing if the request may go on. It also puts the user into `file`.
 task<std::optional<no>> gatekeeper::impl::refusal_of(case_file& file) {
   const async::deadline until = async::within(patience);
   if (file.from.how == claim::kind::token) {

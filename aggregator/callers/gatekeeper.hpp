@@ -17,18 +17,19 @@
 
 namespace binnacle::callers {
 
-/// How a face says no: HTTP status, Kubernetes' reason ("Forbidden"), one sentence.
+/// Makes a face's refusal from the HTTP status, Kubernetes' reason ("Forbidden") and one sentence.
 using refuse =
     std::function<http::response(unsigned status, std::string_view reason, std::string_view sentence)>;
-/// What a request wants, without who: resource_attributes() or path_attributes().
+/// What a request wants to do, without the user: resource_attributes() or path_attributes().
 using attributes = std::function<kube::access_question(const http::request&)>;
 
-/// Lets callers of a face go on or tells them 401, 403, 429 or 503, as the API server has it: who somebody is
-/// (front proxy, certificate, token) and what they may do (SubjectAccessReview). Holders of a certificate of
-/// our own authority may read everything, as without Kubernetes, and group system:masters, too. Answers are
-/// remembered for ten seconds; when the API server cannot be asked for others, they are refused within three.
-/// Tokens of an address that sent too many bad ones are refused without a question (token_ration,
-/// question_slots). Nobody else waits meanwhile. Include from .cpp files only. Threads: one loop.
+/// Lets a request go on, or answers 401, 403, 429 or 503. The API server decides who the caller is (front
+/// proxy, certificate, token) and what the caller may do (SubjectAccessReview). Holders of a certificate of
+/// our own authority may read everything, as without Kubernetes; so may the group system:masters. Answers are
+/// remembered for ten seconds. While the API server cannot be reached, callers without a remembered answer
+/// are refused within three seconds. From an address that sent too many bad tokens, tokens are refused
+/// without a question (token_ration, question_slots). Other callers do not wait for any of this. Include from
+/// .cpp files only. Threads: one loop.
 class gatekeeper {
  public:
   struct counters {
@@ -44,17 +45,17 @@ class gatekeeper {
   gatekeeper(const gatekeeper&) = delete;
   gatekeeper& operator=(const gatekeeper&) = delete;
 
-  /// Follows whom the API server trusts, from now on.
+  /// Starts to follow the authorities that the API server trusts.
   void start();
-  /// Ends that, and the questions under way.
+  /// Stops following them, and ends the running questions.
   void cancel();
 
-  /// For one face's routes; must not outlive this.
+  /// The guard for one face's routes. It must not outlive this gatekeeper.
   http::guard guard(attributes wanted, refuse how);
 
-  /// Whom the API server trusts was read once.
+  /// True once the authorities that the API server trusts have been read.
   bool informed() const noexcept;
-  /// Why it is not up to date, in one sentence; empty when it is.
+  /// Why these authorities are not up to date, in one sentence; empty if they are.
   std::string trouble() const;
   counters counted() const noexcept;
 

@@ -29,7 +29,7 @@ result<std::shared_ptr<const tls::authorities>> authorities_in(const json::objec
   return read;
 }
 
-/// A list of strings, written as JSON into a string.
+/// Reads the member `key`, a string that holds a JSON list of strings.
 result<std::vector<std::string>> list_in(const json::object& data, std::string_view key) {
   std::vector<std::string> out;
   const std::string_view text = kube::text_in(data, key);
@@ -93,7 +93,7 @@ void layer_object::changed(const kube::object_key&, const json::object& object) 
   trouble_.clear();
 }
 
-// A person who deletes it does not mean to lock everybody out until it is back.
+// The last version stays in force: deleting the ConfigMap must not lock everybody out.
 void layer_object::gone(const kube::object_key&) { trouble_ = missing; }
 
 void layer_object::synced() {

@@ -9,10 +9,11 @@
 
 namespace binnacle::callers {
 
-/// A guard that lets holders of a certificate of our own authority on to `others` (null: in) only if the
-/// certificate's common name or a DNS name of it is one of `names`; the rest of them are told 403 by `how`.
-/// Callers without such a certificate, and requests for health, go on to `others` as they come. So one
-/// authority may sign callers of several faces, and each opens its own. No names: `others`.
+/// A guard for a face that only some certificates of our own authority may use. A caller with such a
+/// certificate passes if its common name or one of its DNS names is in `names`; otherwise `how` makes the
+/// 403. Callers without such a certificate and requests for health always pass. Whoever passes goes on to the
+/// guard `others`; null lets everybody in. So one authority can sign callers of several faces, and each
+/// caller can use only its own face. Without names the result is `others`.
 http::guard named_only(std::vector<std::string> names, http::guard others,
                        std::function<http::response(std::string_view sentence)> how);
 

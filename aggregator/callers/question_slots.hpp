@@ -7,14 +7,15 @@
 
 namespace binnacle::callers {
 
-/// Places for questions that are under way, shared by the addresses that they come from. An address gets
-/// another place while it has fewer than are free. So one address takes half of them, two take a third each,
-/// and a caller from elsewhere finds one. Ordered: no hash that a peer could choose its addresses by. Pure.
+/// Places for running questions, shared among the callers' addresses. An address gets another place while it
+/// holds fewer places than are free. So one address can take half of them, two a third each, and a caller
+/// from another address still finds a place. The map is ordered, because a peer could choose addresses whose
+/// hashes collide. Pure.
 class question_slots {
  public:
   explicit question_slots(std::size_t most) noexcept : free_(most) {}
 
-  /// False: not now. Otherwise give_back() must follow.
+  /// True: the address has a place, and give_back() must follow. False: there is none for it now.
   bool take(const network& address) {
     const auto at = taken_.find(address);
     if ((at == taken_.end() ? 0 : at->second) >= free_) return false;

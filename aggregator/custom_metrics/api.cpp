@@ -13,7 +13,8 @@
 namespace binnacle::custom_metrics {
 namespace {
 
-/// Indenting is for people; nobody reads a list of the fleet, and the scheduler would have to wait for it.
+/// Longer answers are not indented. Nobody reads a list of the whole fleet, and the scheduler's calls would
+/// wait for the work.
 constexpr std::size_t pretty_most = 128u << 10;
 
 std::string version_document() {
@@ -30,14 +31,14 @@ std::string_view parameter(const http::request& r, std::string_view name) {
   return text == nullptr ? std::string_view() : std::string_view(*text);
 }
 
-/// A label of a node that has no Node object, as all nodes standalone.
+/// A label of a node without a Node object. Standalone, no node has one.
 std::optional<std::string_view> label_of(const store::node_view& node, std::string_view key) {
   if (key == "kubernetes.io/hostname") return node.name;
   const auto at = node.labels.find(std::string(key));
   return at == node.labels.end() ? std::nullopt : std::optional<std::string_view>(at->second);
 }
 
-/// Into `a`, unless the asker has it.
+/// Puts the document into `a`, or a 304 if the caller already has it.
 void put(const tagged_document& document, const http::request& r, http::response& a) {
   a.headers.emplace_back("ETag", document.etag);
   if (http::has_already(r, document.etag)) {
@@ -104,8 +105,8 @@ std::unique_ptr<http::slices> api::answer(const http::request& r) {
 }
 
 api::outcome api::dispatch(const http::request& r) {
-  // Probes come without a certificate; like kube-apiserver this opens the three pages themselves, not the
-  // pages below them.
+  // Probes come without a certificate. As in kube-apiserver, the three health pages are open to all, but the
+  // pages below them are not.
   const bool may_ask = !sources_.identity_required || r.peer.has_value();
   if (may_ask || r.path.size() == 1) {
     if (auto page = sources_.health.answer(r)) return *page;

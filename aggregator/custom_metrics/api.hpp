@@ -26,7 +26,7 @@ namespace binnacle::custom_metrics {
 struct node_source {
   /// All labels of the node's object, valid until the next change; nothing where there is no such object.
   std::function<std::optional<questions::selector::look_up>(std::string_view node)> labels;
-  /// Why they are not known (yet), in one sentence; empty when they are.
+  /// Why the labels are not known (yet), in one sentence; empty if they are known.
   std::function<std::string()> unknown_because;
 };
 
@@ -37,17 +37,17 @@ struct api_sources {
   std::function<std::chrono::system_clock::time_point(instant)> wall = wall_time;
   http::health health;
   std::optional<pod_source> pods;      ///< none: metrics of nodes only
-  std::optional<node_source> objects;  ///< none: nodes have their names, and what policies put on them
+  std::optional<node_source> objects;  ///< none: nodes have their host name and policies' labels
   const metrics::names_in_force* aliases = &metrics::names_in_force::built_in();  ///< must outlive the api
   /// Everything but /livez, /readyz and /healthz needs a verified client certificate. False in Kubernetes,
-  /// where the gatekeeper has asked before.
+  /// where the gatekeeper checks the caller first.
   bool identity_required = true;
-  http::run_later later;  ///< for lists of pods; what mount() needs
+  http::run_later later;  ///< needed by mount(); runs lists of pods
 };
 
 /// custom.metrics.k8s.io v1beta1 and v1beta2 for nodes, with the discovery that Kubernetes clients and its
-/// aggregation layer need. README.md here says what is served to whom. Pure: a request in, a response out,
-/// which for a list of pods takes several steps; faces loop only.
+/// aggregation layer need. README.md in this folder says what is served to whom. Pure: a request comes in, a
+/// response goes out (for a list of pods in several steps). Faces loop only.
 class api {
  public:
   /// `nodes` must outlive the api.
@@ -55,8 +55,8 @@ class api {
 
   std::unique_ptr<http::slices> answer(const http::request& r);
 
-  /// Takes every path of `routes`, and what the server itself refuses there: an API server answers all that
-  /// with a Status.
+  /// Takes every path of `routes`, and the server's own refusals there, because an API server answers all of
+  /// them with a Status.
   void mount(http::router& routes);
 
   struct counters {

@@ -1,4 +1,4 @@
-// What api answers about pods.
+// The part of `api` that answers questions about pods.
 #include "aggregator/custom_metrics/api.hpp"
 #include "aggregator/custom_metrics/asked.hpp"
 #include "aggregator/custom_metrics/status.hpp"
@@ -23,8 +23,8 @@ bool selects(const questions::selector& wanted, const pod& one) {
   });
 }
 
-/// One metric, asked of one pod after another: the pod's own value, else its node's. A selector on the series
-/// asks the node's series alone.
+/// Asks one metric of one pod after another. The answer is the pod's own value, or else its node's. With a
+/// selector of series only the node's series count.
 class pod_question {
  public:
   pod_question(const store::view& nodes, const asked& a, questions::question of_node,

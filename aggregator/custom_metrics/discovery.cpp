@@ -49,7 +49,7 @@ std::string one_group() {
   return body += '\n';
 }
 
-/// What has metrics: a resource, and whether it is in a namespace.
+/// A resource that has metrics, and whether it is in a namespace.
 struct described {
   std::string_view resource;
   bool namespaced;
@@ -81,8 +81,8 @@ std::string resource_list(version v, const std::vector<std::string>& metrics, bo
   return body += '\n';
 }
 
-/// The metrics are subresources of a resource that we do not serve itself: its responseKind is empty but not
-/// null, or clients of Kubernetes 1.26 crash.
+/// The metrics are subresources of a resource that we do not serve. So its responseKind is empty; null would
+/// crash clients of Kubernetes 1.26.
 void write_parent(json_writer& out, version v, const described& of, const std::vector<std::string>& metrics) {
   out.begin_object().field("resource", of.resource).key("responseKind").begin_object();
   out.field("group", "").field("version", "").field("kind", "").end_object();

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-/// The documents by which clients and kube-apiserver learn what this server has.
+/// The documents from which clients and kube-apiserver learn what this server serves.
 /// Source: k8s.io/api/apidiscovery (v2, v2beta1) and meta/v1 APIGroupList, APIGroup, APIResourceList.
 namespace binnacle::custom_metrics {
 

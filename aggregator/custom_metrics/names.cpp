@@ -47,7 +47,7 @@ std::string alias_name(const metrics::alias& a, const store::shape::name_parts::
 
 name_list::name_list(const metrics::names_in_force& names) : in_force_(names) { begin(); }
 
-// Begins anew, with the aliases that are in force now and without any node.
+// Clears everything, and takes the aliases that are in force now.
 void name_list::begin() {
   table_ = in_force_.table();
   aliases_.clear();
@@ -70,8 +70,8 @@ void name_list::count(std::string_view name, int step) {
   if (at->second <= 0) uses_.erase(at);
 }
 
-// prometheus-adapter strips "node_", so policies and HPAs ask without it. Only a name that is nothing else
-// resolves to the one with it.
+// prometheus-adapter strips "node_", so policies and HPAs ask without it. The short name counts only if it
+// has no other meaning.
 void name_list::count_family(std::string_view name, int step) {
   count(name, step);
   constexpr std::string_view prefix = "node_";
@@ -111,7 +111,7 @@ const std::vector<std::string>& name_list::of(const store::view& nodes) {
   for (const auto& [name, node] : nodes.nodes()) {
     if (node->cells == nullptr) continue;
     const auto& has = node->cells->series().names;
-    if (now.empty() || now.back() != has) now.push_back(has);  // neighbours are mostly of one kind
+    if (now.empty() || now.back() != has) now.push_back(has);  // neighbours often have one catalogue
   }
   std::sort(now.begin(), now.end());
   now.erase(std::unique(now.begin(), now.end()), now.end());

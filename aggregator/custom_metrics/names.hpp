@@ -15,10 +15,10 @@
 namespace binnacle::custom_metrics {
 
 /// The metric names that nodes can be asked for: the families a node agent can emit, every family and flat
-/// name that some node has announced, the same without a leading "node_", and the aliases that resolve to one
-/// of those. Never empty. While no node has another catalogue and the aliases are the same a call costs
-/// nothing; else a look at each node, and something for the kinds of nodes that came or went. Pods that come
-/// and go change no names. For one view.
+/// name that some node has announced, these names without a leading "node_", and the aliases that resolve to
+/// one of them. Never empty. A call costs nothing while catalogues and aliases stay the same. Otherwise it
+/// looks at each node, and at the names of each catalogue that is new or gone. Pods that come and go change
+/// no names. Use one list for one view.
 class name_list {
  public:
   /// At most this many are listed; what is left out (the last in byte order) can still be asked for by name.
@@ -29,7 +29,7 @@ class name_list {
 
   /// In byte order, each once. The reference is valid until the next call.
   const std::vector<std::string>& of(const store::view& nodes);
-  /// Whether some node had a metric of that name at the last of(), or an alias of that name exists.
+  /// Whether some node had a metric of that name at the last call of of(), or there is an alias of that name.
   bool knows(std::string_view name) const;
   /// Changes whenever the list does.
   std::uint64_t revision() const noexcept { return revision_; }

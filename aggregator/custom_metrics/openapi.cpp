@@ -138,7 +138,7 @@ tagged_document openapi(version v) {
   return tagged(body += '\n');
 }
 
-/// Clients keep a document for as long as its address, hash included, is the same.
+/// Clients keep a document as long as its address, which contains a hash, stays the same.
 tagged_document index(const tagged_document (&documents)[2]) {
   std::string body;
   json_writer out(body);

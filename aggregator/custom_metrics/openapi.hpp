@@ -7,8 +7,9 @@
 
 namespace binnacle::custom_metrics {
 
-/// The API's OpenAPI descriptions, which kube-apiserver joins with its own: /openapi/v2 whole, /openapi/v3 by
-/// version. They name no metric, so that they never change while we run.
+/// The API's OpenAPI descriptions, which kube-apiserver joins with its own: one for /openapi/v2, and one for
+/// each version of the API for /openapi/v3. They name no metrics, so they never change while the program
+/// runs.
 /// Source: kubernetes.io, "The Kubernetes API", OpenAPI specification.
 class openapi_documents {
  public:

@@ -19,7 +19,7 @@ constexpr std::array<version, 2> versions{version::v1beta2, version::v1beta1};
 
 struct path {
   enum class what : unsigned char {
-    unknown,    ///< no shape that we serve
+    unknown,    ///< a path that we do not serve
     groups,     ///< /apis
     group,      ///< /apis/custom.metrics.k8s.io
     resources,  ///< /apis/custom.metrics.k8s.io/{version}
@@ -43,9 +43,9 @@ struct path {
   }
 };
 
-/// `segments` are percent-decoded, as http::request has them; trailing empty ones (a final slash) are passed
-/// over. {base}/namespaces/{ns}/metrics/{metric} comes out as resource "namespaces", object {ns}, without a
-/// namespace: it is a metric of the namespace itself.
+/// `segments` are percent-decoded, as in http::request. Empty segments at the end (a final slash) are
+/// ignored. {base}/namespaces/{ns}/metrics/{metric} is a metric of the namespace itself, so it gives the
+/// resource "namespaces", the object {ns} and no namespace.
 path parse_path(const std::vector<std::string>& segments);
 
 }  // namespace binnacle::custom_metrics

@@ -16,13 +16,13 @@
 
 namespace binnacle::custom_metrics {
 
-/// A pod that has a node, as far as its metrics are concerned.
+/// What the metrics API needs to know of a pod that has a node.
 struct pod {
   std::string_view name_space, name, uid, node;
   const std::map<std::string, std::string, std::less<>>& labels;
 };
 
-/// Where pods are; faces loop. What a pod's fields point to lives until the next event of the loop.
+/// Where pods are; faces loop. A pod's pointers and views are valid until the loop's next event.
 struct pod_source {
   /// The pod of that name.
   std::function<std::optional<pod>(std::string_view name_space, std::string_view name)> one;
@@ -31,27 +31,27 @@ struct pod_source {
   std::function<void(std::string_view name_space, std::string_view after,
                      const std::function<bool(const pod&)>& each)>
       of;
-  /// Why they are not known (yet), in one sentence; empty when they are.
+  /// Why the pods are not known (yet), in one sentence; empty if they are known.
   std::function<std::string()> unknown_because;
 };
 
-/// Pods' own values of one metric: those of the series of their nodes that name them, by pod_uid, or by pod
-/// and namespace, as exporters do. What it finds out of a node's series is kept for the next pod there: it
-/// lives for one request.
+/// Pods' own values of one metric. A node's series belongs to a pod if it names the pod by the label pod_uid,
+/// or by pod and namespace as exporters do. What was found in a node's series is kept for the node's other
+/// pods, so an object of this class lives for one request.
 class own_readings {
  public:
   own_readings(std::string metric, const metrics::alias_table& names);
 
-  /// Nothing when `node` has no series of the metric that names any pod: then the node's value is the pod's.
-  /// Absent when it has such series, but none of this pod.
+  /// Nothing if no series of the metric at `node` names a pod; the caller then uses the node's value. Absent
+  /// if some series name pods, but none names this pod.
   std::optional<questions::reading> of(const store::node_view& node, const pod& whose, instant now);
 
-  /// Series looked at so far: what it has cost.
+  /// How many series were looked at so far, as a measure of the cost.
   std::size_t looked_at() const noexcept { return looked_at_; }
 
  private:
   struct named_pods {
-    std::shared_ptr<const store::shape> shape;  // held, so that no other comes to have its address
+    std::shared_ptr<const store::shape> shape;  // held, so that no new shape gets its address
     std::unordered_set<std::string, keyed_hash> uids, names;
   };
   const named_pods& named_by(const std::shared_ptr<const store::shape>& shape);

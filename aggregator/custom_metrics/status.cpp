@@ -5,7 +5,8 @@
 namespace binnacle::custom_metrics {
 namespace {
 
-/// Empty where Kubernetes has none. Source: k8s.io/apimachinery, pkg/apis/meta/v1 StatusReason.
+/// Kubernetes' reason for an HTTP status; empty if it has none. Source: k8s.io/apimachinery, pkg/apis/meta/v1
+/// StatusReason.
 std::string_view reason_of(unsigned code) {
   switch (code) {
     case 400: return "BadRequest";

@@ -12,7 +12,8 @@ namespace binnacle::custom_metrics {
 http::response status(unsigned code, std::string_view reason, std::string_view message,
                       std::string_view details_json = {});
 
-/// The answer when the HTTP server itself refuses: what came is no request, is too large or came too late.
+/// The answer when the HTTP server itself refuses: the bytes were not a request, were too many or came too
+/// late.
 http::response failure(unsigned code, std::string_view sentence);
 
 http::response not_found(std::string_view message);    ///< 404 NotFound

@@ -20,7 +20,7 @@ value_list::value_list(version api, std::string_view metric, std::string_view se
   }
   std::string name;
   append_json_string(name, metric);
-  // "/v1" is how the API's own library joins the empty group and the version.
+  // "/v1": the API's own library joins the empty group and the version in this way.
   metric_part_ = R"(,"apiVersion":"/v1"},)";
   if (api == version::v1beta1) {
     metric_part_ += fmt::format(R"("metricName":{},"timestamp":")", name);

@@ -16,13 +16,13 @@ namespace binnacle::custom_metrics {
 /// same loop.
 class value_list {
  public:
-  /// `selector_json`: the LabelSelector object, or "null". `expected` items are reserved for. `name_space`
-  /// empty: nodes.
+  /// `selector_json`: the LabelSelector object, or "null". Memory is reserved for `expected` items. An empty
+  /// `name_space` means nodes.
   value_list(version api, std::string_view metric, std::string_view selector_json, std::size_t expected,
              std::string_view name_space = {});
 
-  /// `read_at` is written in whole seconds; a `span` of zero leaves the window out, a shorter one than a
-  /// second counts as one.
+  /// `read_at` is written in whole seconds. A `span` of zero leaves the window out; one shorter than a second
+  /// is written as one second.
   void add(std::string_view name, decimal value, std::chrono::system_clock::time_point read_at,
            duration span);
 
@@ -37,7 +37,7 @@ class value_list {
   std::string metric_part_;    // what follows the object's name up to the timestamp
   std::string selector_part_;  // v1beta1's "selector":…
   std::int64_t second_ = INT64_MIN;
-  std::string timestamp_;  // of second_: neighbours were read in the same one
+  std::string timestamp_;  // text of second_; many neighbours share it
   bool first_ = true;
 };
 

@@ -3,8 +3,8 @@
 namespace binnacle::decision {
 
 std::optional<quantity> difference(decimal value, const quantity& target) noexcept {
-  // |mantissa| < 10^19, so 10^18 more (exponent 9) still fits 128 bits, and so does a target of 1.7e38 beside
-  // it only if checked.
+  // |mantissa| < 10^19, and the shift multiplies by 10^18 at most (exponent 9), which fits into 128 bits. A
+  // target may be up to 1.7e38, so the subtraction must be checked.
   const int shift = value.exponent + 9;
   __int128 nano = value.mantissa;
   if (shift > 18) return std::nullopt;

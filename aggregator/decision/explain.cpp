@@ -12,7 +12,7 @@
 namespace binnacle::decision {
 namespace {
 
-/// What to call each candidate: strangers are named in order of appearance.
+/// The name of each candidate. Unknown nodes get theirs from record::strangers, in order.
 std::vector<std::string_view> candidate_names(const record& r, const node_names& names) {
   std::vector<std::string_view> out;
   out.reserve(r.candidates.size());
@@ -134,7 +134,7 @@ void write_node(json_writer& out, const record& r, std::size_t i, std::string_vi
   out.end_array().end_object();
 }
 
-/// Nodes that went back to the scheduler.
+/// The number of nodes that went back to the scheduler.
 std::uint32_t passed(const record& r) noexcept {
   return r.asked - (r.dry_run() ? r.refused_by_spread() : r.refused);
 }

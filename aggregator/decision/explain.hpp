@@ -29,26 +29,26 @@ struct explain_options {
 /// A pod that asks to be spread adds
 /// "spread":{"state":"spreading","rate":"0.5","replicaSet":"web-7d","replicas":4,"quota":2,"placed":1,"inFlight":0,
 /// "by":"zone","areas":[{"name":"eu-1b","pods":0}],"refused":1,"text":"podspread-rate 0.5 of …"}.
-/// `passed` counts what went back to the scheduler (in DryRun: all). A value that was absent has
-/// "absent":"<reason>" instead of value and margin. margin = value − target. A prioritize has "score" per
-/// node instead of "rule", for minimizepower
+/// `passed` counts the nodes that went back to the scheduler (in DryRun: all of them). A value that was
+/// absent has "absent":"<reason>" instead of value and margin. margin = value − target. A prioritize has
+/// "score" per node instead of "rule", for minimizepower
 /// "power":{"cost":"known","loadCores":23.4,"inFlightCores":4,"wattsNow":212.4,
 /// "wattsWithPod":231,"wattsPerCore":4.6,"model":"node","modelAgeSeconds":48,"coveredPercent":62,"noisePercent":1.2},
-/// with "idleGuessed":true where nobody knows what such a node draws when idle,
-/// "crowd":n where pods just placed there took n points off, "beyond":true where the value lies so far
-/// from the other candidates' that it counted as the end of their range, and "implausible":true where no such
-/// value can be, so that it counted as none.
+/// with "idleGuessed":true where the idle power of such a node was never measured, "crowd":n where pods just
+/// placed there took n points off, "beyond":true where the value was so far from the other candidates' values
+/// that it counted as the end of their range, and "implausible":true where the value was impossible, so that
+/// it counted as absent.
 std::string to_json(const record& r, const node_names& names, const explain_options& options = {});
 
-/// Writes the same object into an answer that also has other parts.
+/// Writes the object of to_json() into an answer that also has other parts.
 void write_record(json_writer& out, const record& r, const node_names& names,
                   const explain_options& options = {});
 
 /// {"decisions":[…newest first…],"kept":n,"total":n,"dropped":n}: what the ops face answers.
 std::string to_json(const ring& decisions, const query& q, const explain_options& options = {});
 
-/// The same for people: a headline, then one line a node, "node-b refused: rapl_power_watts 71.4 > 60 (11.4
-/// over), read 180ms ago".
+/// The decision as text for people: a headline, then one line for each node, "node-b refused:
+/// rapl_power_watts 71.4 > 60 (11.4 over), read 180ms ago".
 std::vector<std::string> to_text(const record& r, const node_names& names,
                                  const explain_options& options = {});
 

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-/// What one answer to the scheduler was made of, compact enough to keep thousands.
+/// What one answer to the scheduler was made from, in a form so compact that thousands can be kept.
 namespace binnacle::decision {
 
 enum class verb : std::uint8_t { filter, prioritize };
@@ -24,8 +24,8 @@ enum class verb : std::uint8_t { filter, prioritize };
 enum class outcome : std::uint8_t {
   decided,      ///< by the policy
   no_label,     ///< the pod has no telemetry-policy label: every node passes, no scores
-  no_policy,    ///< the label names a policy that the pod's namespace does not have: as no_label
-  no_strategy,  ///< the policy has no strategy that yields what the verb asks for: as no_label
+  no_policy,    ///< the pod's namespace has no policy of the label's name: treated as no_label
+  no_strategy,  ///< the policy has no strategy for this verb: treated as no_label
   no_data,  ///< the aggregator knows no value for any candidate (start, cut-off): every node passes, scores 0
 };
 inline constexpr std::size_t outcomes = static_cast<std::size_t>(outcome::no_data) + 1;
@@ -35,17 +35,17 @@ enum class verdict : std::uint8_t {
   passed,
   refused,          ///< the policy's rules hold there
   refused_missing,  ///< onMissing: Reject, and data is missing
-  refused_spread,  ///< other areas have fewer of the workload's pods; by the pod's annotation, not the policy
-  unknown,         ///< passed: no agent of that name was ever seen
-  scored,          ///< prioritize
-  unscored,        ///< prioritize, no fresh value or one that could be worse: score 0
+  refused_spread,   ///< by the pod's annotation: other areas have fewer pods of the workload
+  unknown,          ///< passed: no agent of that name was ever seen
+  scored,           ///< prioritize
+  unscored,         ///< prioritize: no fresh value, or the true value may be worse: score 0
 };
 inline constexpr std::size_t verdicts = static_cast<std::size_t>(verdict::unscored) + 1;
 constexpr bool is_refused(verdict v) noexcept {
   return v == verdict::refused || v == verdict::refused_missing || v == verdict::refused_spread;
 }
 
-/// What a strategy must yield to answer that verb.
+/// What a strategy must yield so that it can answer the verb.
 constexpr policy::yield asked_for(verb v) noexcept {
   return v == verb::filter ? policy::yield::refusals : policy::yield::scores;
 }
@@ -54,8 +54,8 @@ std::string_view to_string(verb v) noexcept;
 std::string_view to_string(outcome o) noexcept;
 std::string_view to_string(verdict v) noexcept;
 
-/// The part of a policy that explains a decision. A copy, so that a record keeps no columns of a replaced
-/// policy alive.
+/// The part of a policy that explains a decision. It is a copy, so that a record does not keep the columns of
+/// a replaced policy in memory.
 struct policy_facts {
   policy::policy_key key;
   std::uint64_t revision = 0;
@@ -69,13 +69,13 @@ struct policy_facts {
     quantity target;
     std::optional<quantity> clear;
     duration hold{};
-    metrics::plausible_range plausible = {};  ///< what its values can be
+    metrics::plausible_range plausible = {};  ///< the range of possible values
   };
-  std::vector<rule> rules;                   ///< prioritize: the one that ranks
+  std::vector<rule> rules;                   ///< prioritize: the one rule that ranks nodes
   std::optional<policy::power_terms> power;  ///< minimizepower
 };
 
-/// Copies what records need of `from` out of strategy `s`.
+/// Copies the facts that records need from strategy `s` of the policy `from`.
 std::shared_ptr<const policy_facts> facts_of(const policy::published_policy& from,
                                              const policy::published_strategy& s);
 
@@ -99,11 +99,11 @@ static_assert(sizeof(cell) == 16, "thousands of records of thousands of nodes: a
 /// The candidate has no id: see record::strangers.
 inline constexpr store::node_id no_node = store::name_index::none;
 
-/// How a value counted in prioritize.
+/// How prioritize treated a value.
 enum class standing : std::uint8_t {
   usual,        ///< as it is
-  beyond,       ///< it lies far out of the others' range and counted as its end
-  implausible,  ///< no such value can be, so it counted as none
+  beyond,       ///< far outside the others' range; counted as the end of that range
+  implausible,  ///< impossible; counted as absent
 };
 
 struct candidate {
@@ -125,10 +125,10 @@ struct watts_cell {
   float in_flight = 0;            ///< cores that pods just placed ask for, as far as they count
   std::int32_t model_age_s = -1;  ///< -1: no model
   std::uint16_t noise_permille = 0;
-  std::uint8_t covered_percent = 0;  ///< of the node's loads, measured by itself
+  std::uint8_t covered_percent = 0;  ///< how much of its range of loads the node has measured itself
   predict::model_source from = predict::model_source::node;
   predict::cost::known is = predict::cost::known::no;
-  bool idle_guessed = false;  ///< neither the node nor one like it was ever idle
+  bool idle_guessed = false;  ///< neither this node nor a similar one was ever seen idle
 };
 static_assert(sizeof(watts_cell) <= 32, "thousands of records of thousands of nodes");
 
@@ -145,13 +145,13 @@ struct record {
   instant at{};
   std::chrono::system_clock::time_point wall{};
   duration took{};               ///< from the last piece of the request to the answer
-  bool judging_stopped = false;  ///< verdicts were no longer kept up, so onMissing decided
+  bool judging_stopped = false;  ///< verdicts were out of date, so onMissing decided
   pod_ref pod;
   std::string wanted;                          ///< the policy name on the pod's label
   std::shared_ptr<const policy_facts> policy;  ///< null unless the policy was found and has the strategy
 
   std::uint32_t asked = 0;    ///< candidates in the request
-  std::uint32_t refused = 0;  ///< in DryRun: those that the policy would have, and those that spreading has
+  std::uint32_t refused = 0;  ///< in DryRun also nodes that the policy would refuse
   std::uint32_t unknown = 0;  ///< candidates that this aggregator has never seen
   /// The first candidates in request order, as many as the bounds allowed; empty unless outcome is decided or
   /// no_data.

@@ -28,8 +28,9 @@ std::uint64_t ring::add(record r) {
 
 namespace {
 
-/// A uid; with a '/', the whole namespace and the beginning of the name ("default/web" is not of
-/// "my-default"); else a part of the name, whatever its namespace is called.
+/// Whether `wanted` means this pod. It is the pod's UID, or "namespace/" and the beginning of the name, or,
+/// without a '/', a part of the name. The namespace must be whole: "default/web" does not match
+/// "my-default/web".
 bool is_of(const pod_ref& p, std::string_view wanted) {
   if (p.uid == wanted) return true;
   const bool has_namespace = wanted.find('/') != wanted.npos;
@@ -46,9 +47,9 @@ bool ring::matches(const record& r, const query& q) const {
   if (!q.policy.empty() && q.policy != r.wanted && q.policy != r.pod.name_space + '/' + r.wanted)
     return false;
   if (q.node.empty()) return true;
-  // Known now, a stranger then: both are looked at.
+  // The node may be known now but was unknown at the decision, so both lists are searched.
   if (std::find(r.strangers.begin(), r.strangers.end(), q.node) != r.strangers.end()) return true;
-  // By name: a node that was forgotten and came back has another id.
+  // Names are compared, because a node that was forgotten and came back has another id.
   return std::any_of(r.candidates.begin(), r.candidates.end(),
                      [&](const candidate& c) { return names_.name(c.id) == q.node; });
 }

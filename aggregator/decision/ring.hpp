@@ -15,7 +15,7 @@ namespace binnacle::decision {
 /// left.
 class node_names {
  public:
-  /// The extender's inner loop: one bit is looked at for a node already known.
+  /// Called in the extender's inner loop, so it only tests one bit if the node is known already.
   void learn(store::node_id id, std::string_view name) {
     const std::size_t i = store::index(id);
     if (i < known_.size() && known_[i]) return;
@@ -37,7 +37,7 @@ class node_names {
   std::vector<std::string> names_;
 };
 
-/// Which decisions are wanted; empty members match all.
+/// Selects decisions; empty members match all.
 struct query {
   std::string pod;  ///< part of the name; with a '/', the beginning of "namespace/name"; or a whole pod UID
   std::string policy;    ///< "namespace/name" or a bare name
@@ -52,7 +52,8 @@ struct ring_limits {
   std::size_t count = 50'000;
 };
 
-/// The latest decisions, bounded by bytes and count; the oldest go first, counted. Belongs to the faces loop.
+/// The latest decisions, bounded by bytes and count. The oldest are dropped first and counted. Belongs to the
+/// faces loop.
 class ring {
  public:
   explicit ring(ring_limits limits = {}) : limits_(limits) {}
@@ -63,7 +64,8 @@ class ring {
   /// Keeps `r` and gives it its id. A record larger than twice record_limit() keeps its totals but loses its
   /// candidates.
   std::uint64_t add(record r);
-  /// Bytes that one record's candidates should not exceed. The maker of a record lists no more.
+  /// The most bytes that one record's candidates should take. Whoever makes a record lists no more candidates
+  /// than that.
   std::size_t record_limit() const noexcept { return limits_.bytes / 8; }
 
   /// Newest first. The pointers are valid until the next add().

@@ -30,8 +30,8 @@ std::string read_when(const cell& c) {
                       : fmt::format("read {} ago", human(std::chrono::milliseconds(c.age_ms)));
 }
 
-/// Why a rule counts as true: "rapl_power_watts 71.4 > 60 (11.4 over), read 180ms ago". Where the value read
-/// with the decision says otherwise, what keeps the rule true.
+/// Why a rule counts as true: "rapl_power_watts 71.4 > 60 (11.4 over), read 180ms ago". If the value at the
+/// decision does not violate the rule any more, it says what keeps the rule true.
 std::string why_true(const policy_facts::rule& rule, const cell& c) {
   const std::string bad = fmt::format("{} {}", sign(rule.op), plain(rule.target));
   if (!c.present())
@@ -151,7 +151,7 @@ std::string each_rule(const record& r, std::size_t i, Text text) {
   return out;
 }
 
-/// What of the values is not whole, in brackets; empty: nothing.
+/// In brackets: which values are incomplete. Empty if all are complete.
 std::string partial(const record& r, std::size_t i) {
   bool members = false;
   int covered = 100;

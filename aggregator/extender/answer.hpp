@@ -8,16 +8,17 @@
 #include <string_view>
 #include <vector>
 
-/// Replies to the scheduler. Go decodes them without case, but we write the names as Go has them.
+/// Replies to the scheduler. Go ignores the case of the names in them; we write the names as Go does.
 namespace binnacle::extender {
 
-/// 200. Headers say what the decision was made of, so that a reader sees "no data" and finds the record.
+/// An answer with status 200. Its headers say what the decision was based on, so that a reader sees "no data"
+/// and can find the record.
 http::response answer(std::vector<std::string> body, decider::made made);
 
-/// 4xx: one sentence, and still a valid result of the verb for a caller that reads it anyway.
+/// A 4xx with one sentence. The body is a valid result of the verb, for a caller that ignores the status.
 http::response refusal(decision::verb verb, unsigned status, std::string_view sentence);
 
-/// An exchange that answers `status` whatever the body.
+/// An exchange that answers `status` whatever the request's body is.
 std::unique_ptr<http::exchange> refuse(decision::verb verb, unsigned status, std::string_view sentence);
 
 }  // namespace binnacle::extender

@@ -13,7 +13,7 @@ namespace {
 constexpr std::string_view expected_shape =
     "expected ExtenderArgs: an object with Pod and NodeNames or Nodes";
 
-/// Outer levels that are walked here, above any value's own nesting: args, Nodes, items.
+/// The outer levels that this parser walks itself: args, Nodes, items. The nesting of a value comes on top.
 constexpr std::size_t outer_levels = 3;
 
 boost::json::parse_options document_options(const args_limits& limits) {
@@ -28,9 +28,9 @@ constexpr bool is_plain(char c) noexcept {
   return static_cast<unsigned char>(c) >= 0x20 && static_cast<signed char>(c) > 0 && c != '"' && c != '\\';
 }
 
-/// Behind the characters from `p` on that stand for themselves in a JSON string: ASCII but for controls,
-/// quote and backslash. Eight at a time: this loop sees every byte of every name. Source of the byte tests:
-/// H. Warren, Hacker's Delight, 6-1 "zero bytes".
+/// Skips the characters that stand for themselves in a JSON string (ASCII except control characters, quote
+/// and backslash), and returns where they end. It tests eight bytes at a time, because it sees every byte of
+/// every name. Source of the byte tests: H. Warren, Hacker's Delight, 6-1 "zero bytes".
 const char* skip_plain(const char* p, const char* end) noexcept {
   constexpr std::uint64_t ones = 0x0101010101010101, highs = 0x8080808080808080;
   const auto zero = [](std::uint64_t v) { return (v - ones) & ~v; };
@@ -92,7 +92,7 @@ result<void> args_parser::finish() {
   return {};
 }
 
-/// One token of the outer levels.
+/// Reads one token of the outer levels.
 const char* args_parser::step(const char* p, const char* end) {
   while (p != end && is_blank(*p)) ++p;
   if (p == end) return p;
@@ -168,8 +168,8 @@ const char* args_parser::begin_value(const char* p, const char* end) {
   return p;
 }
 
-/// The names from `p` on that lie in this piece whole and have nothing to unescape: all of them, but for one
-/// at each border of two pieces. Null when there is none.
+/// Reads the names from `p` on that are whole in this piece and have nothing to unescape. Usually these are
+/// all names except the one that is cut by the border of two pieces. Null if there is none.
 const char* args_parser::plain_names(const char* p, const char* end) {
   const char* at = p;  // the quote before a name
   for (;;) {
@@ -291,7 +291,7 @@ void args_parser::names_ended() {
   names_.remove_if([&](std::size_t i) { return seen.again(names_, i); });
 }
 
-/// Whether `list` may take a name of that length; fails if not.
+/// Whether `list` has room for a name of that length. If not, the request fails.
 bool args_parser::good_name(std::size_t length, const name_list& list) {
   if (length == 0) {
     fail(slot_ == slot::item ? fmt::format("{} has no metadata.name", where())
@@ -305,7 +305,7 @@ bool args_parser::good_name(std::size_t length, const name_list& list) {
   return !failed();
 }
 
-/// The value being read, for messages.
+/// The name of the value that is being read, for messages.
 std::string args_parser::where() const {
   switch (slot_) {
     case slot::args: return "the body";

@@ -13,12 +13,13 @@
 
 namespace binnacle::extender {
 
-/// Bounds on what a request may make us hold.
+/// Limits on the memory that one request can take.
 struct args_limits {
   std::size_t bytes = 256u << 20;  ///< of the whole body
   std::size_t nodes = 100'000;
   std::size_t depth = 64;  ///< of nesting
-  /// Up to this size the text of the Pod is kept; 0: it is not. The API server takes 1.5 MiB.
+  /// The Pod's text is kept up to this size; 0: not at all. (The API server accepts objects of up to 1.5
+  /// MiB.)
   std::size_t pod_text = 0;
 };
 
@@ -26,14 +27,14 @@ struct args_limits {
 class args_sink {
  public:
   virtual ~args_sink() = default;
-  /// args_parser::pod() is complete. Go sends the Pod first, but any order is legal.
+  /// args_parser::pod() is complete now. Go sends the Pod first, but any order is allowed.
   virtual void on_pod() = 0;
-  /// The next raw bytes of Nodes.items[args_parser::items().size()], just as they came (blanks around it may
-  /// be among them).
+  /// The next raw bytes of Nodes.items[args_parser::items().size()], exactly as they came, perhaps with
+  /// blanks around the item.
   virtual void on_item_bytes(std::string_view bytes) = 0;
-  /// That item has ended; its name is the last of items().
+  /// The item has ended; its name is the last in items().
   virtual void on_item() = 0;
-  /// That item has ended; its name is one of items() already, so it is not added.
+  /// The item has ended. Its name was in items() already, so it is not added again.
   virtual void on_repeated_item() = 0;
 };
 
@@ -50,22 +51,23 @@ class args_parser {
   /// `announced`: the body's length, if it was said, as far as it is worth reserving for.
   args_parser(args_sink& sink, args_limits limits, std::size_t announced = 0);
 
-  /// The next piece. False: the request is wrong, see problem(); further pieces are ignored.
+  /// Reads the next piece of the body. False: the request is wrong (see problem()), and further pieces are
+  /// ignored.
   bool consume(std::string_view piece);
-  /// No more comes. Errors: invalid_input with one sentence, when the body is empty, cut, of the wrong shape,
-  /// without Pod or without any list.
+  /// The body has ended. Errors: invalid_input with one sentence, if the body is empty, cut off, has a wrong
+  /// form, has no Pod or no list of nodes.
   result<void> finish();
 
   bool failed() const noexcept { return !problem_.empty(); }
-  bool too_large() const noexcept { return too_large_; }  ///< a bound was passed: 413 rather than 400
+  bool too_large() const noexcept { return too_large_; }  ///< a limit was exceeded: 413 rather than 400
   const std::string& problem() const noexcept { return problem_; }
 
   bool has_pod() const noexcept { return has_pod_; }
   const object_meta& pod() const noexcept { return pod_; }
   /// The Pod's JSON; empty if it is not kept (args_limits::pod_text).
   std::string_view pod_text() const noexcept { return pod_text_; }
-  bool has_names() const noexcept { return has_names_; }  ///< NodeNames was a list, empty perhaps
-  /// Whole at the end of the request: until then a name may stand in it twice.
+  bool has_names() const noexcept { return has_names_; }  ///< NodeNames was a list, perhaps empty
+  /// Complete at the end of the request; until then a name may be in it twice.
   const name_list& names() const noexcept { return names_; }
   bool has_nodes() const noexcept { return has_nodes_; }  ///< Nodes was an object
   const name_list& items() const noexcept { return items_; }

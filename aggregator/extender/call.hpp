@@ -5,8 +5,7 @@
 
 namespace binnacle::extender {
 
-/// One scheduler call: what filter and prioritize have in common. The body goes through the parser as it
-/// comes.
+/// One call of the scheduler: the common part of filter and prioritize. The body is parsed while it arrives.
 class call : public http::exchange, protected args_sink {
  public:
   call(context& shared, decision::verb verb, std::size_t announced)
@@ -24,18 +23,19 @@ class call : public http::exchange, protected args_sink {
 
  protected:
   void on_pod() override { decider_.choose(args_.pod(), args_.pod_text(), now_); }
-  /// The body of the answer to a complete and sound request. It ends where its JSON does: kube-scheduler
-  /// reads no further, and Go gives up a connection on which anything is left over (a line's end is, for one
-  /// length in 2,500).
+  /// The body of the answer to a complete and valid request. Nothing may follow the JSON, not even a line
+  /// end: kube-scheduler reads no further, and Go closes a connection that has unread bytes (a line end stays
+  /// unread for one length in 2,500).
   virtual std::vector<std::string> body() = 0;
-  /// The candidates: Nodes' items, or NodeNames where there are none. No scheduler sends both; what reads a
-  /// full reply sent Nodes.
+  /// Whether the candidates come from NodeNames; if the request has Nodes, these count. No scheduler sends
+  /// both, and a caller that reads whole nodes in the answer has sent Nodes.
   bool by_names() const noexcept {
     return args_.has_names() && args_.items().empty() && !(args_.names().empty() && args_.has_nodes());
   }
   const name_list& candidates() const noexcept { return by_names() ? args_.names() : args_.items(); }
 
-  /// Scores depend on what the pod asks for, and filter on whether it asks to be spread.
+  /// Both verbs need the Pod's text: scores depend on the pod's requests, and filter on its spreading
+  /// annotation.
   static args_limits limits_of(const context& shared, decision::verb verb) {
     args_limits out = shared.settings.limits;
     if (verb == decision::verb::prioritize || shared.spreading.watches()) out.pod_text = 2u << 20;
@@ -47,7 +47,7 @@ class call : public http::exchange, protected args_sink {
   args_parser args_;
   decider decider_;
   instant now_{};        // when the last piece came
-  std::string problem_;  // 413 for what args_ does not know of
+  std::string problem_;  // why to answer 413, if args_ found nothing wrong
 };
 
 }  // namespace binnacle::extender

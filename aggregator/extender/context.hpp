@@ -19,11 +19,11 @@ namespace binnacle::extender {
 
 struct options {
   args_limits limits;
-  /// Bytes of node objects kept while the Pod, which says what to do with them, has not come yet.
-  /// kube-scheduler sends the Pod first; from a client that sends it last, more is answered 413.
+  /// The most bytes of node objects that are kept before the Pod has come, which decides about them.
+  /// kube-scheduler sends the Pod first. A client that sends it last, after more bytes than that, gets 413.
   std::size_t early_nodes = 64u << 20;
   score_mode scores = score_mode::value;
-  /// What the clock on the wall said at an instant; for showing only.
+  /// The wall-clock time of an instant, only to be shown.
   std::function<std::chrono::system_clock::time_point(instant)> wall = wall_time;
 };
 

@@ -11,7 +11,7 @@ namespace binnacle::extender {
 
 /// From the last piece of a request to its answer, in microseconds.
 using latency_histogram = metrics::histogram<14>;
-/// In milliseconds; 1050 is "one period and 50 ms" at 1 Hz, 250 the same for what is read at 5 Hz.
+/// In milliseconds. The bounds 1050 and 250 are one period plus 50 ms, for sources read at 1 Hz and at 5 Hz.
 using age_histogram = metrics::histogram<20>;
 
 constexpr latency_histogram make_latency_histogram() {
@@ -29,7 +29,7 @@ struct verb_counters {
   latency_histogram latency_us = make_latency_histogram();   ///< answered requests only
 };
 
-/// A value that did not count as it is. No node: there was none.
+/// A value that did not count as it was. An empty node means that there has been none.
 struct odd_value {
   std::string node, metric;
   instant at{};
@@ -39,10 +39,10 @@ struct odd_value {
 struct counters {
   verb_counters filter, prioritize;
   std::array<std::uint64_t, decision::verdicts> candidates{};  ///< by decision::verdict, in decided requests
-  std::uint64_t dry_run_refusals = 0;  ///< of those refused, how many passed because of DryRun
-  std::uint64_t beyond = 0;       ///< values far out of the other candidates' range, which counted as its end
-  odd_value last_beyond;          ///< of those so far out that a sensor or an agent is likely to be wrong
-  std::uint64_t implausible = 0;  ///< values that cannot be, which counted as none
+  std::uint64_t dry_run_refusals = 0;  ///< refused nodes that passed because of DryRun
+  std::uint64_t beyond = 0;            ///< values far outside the others' range, counted as its end
+  odd_value last_beyond;          ///< the last one so far out that a sensor or agent is likely to be wrong
+  std::uint64_t implausible = 0;  ///< impossible values, which counted as absent
   odd_value last_implausible;
   age_histogram oldest_age_ms = make_age_histogram();  ///< of the oldest value that each decision used
 

@@ -19,11 +19,11 @@ namespace {
 
 using decision::verdict;
 
-/// Unknown nodes are remembered by name; a request may hold 100,000 of them.
+/// The most unknown nodes that a record keeps by name: a request may name 100,000.
 constexpr std::size_t most_strangers = 256;
 
-/// Written where it stays: g++ copies a cell made elsewhere in words, which have to wait for the narrower
-/// writes just before.
+/// Writes the cell's members in place. If a cell is made elsewhere and then copied, g++ copies it by whole
+/// words, and these reads stall on the narrower writes just before.
 void write_cell(const store::sample& s, instant now, decision::cell& c) noexcept {
   c.mantissa = s.value.mantissa;
   c.exponent = s.value.exponent;
@@ -54,8 +54,8 @@ void write_placing(const predict::placing& p, decision::watts_cell& w) noexcept 
   w.is = p.costs.is;
 }
 
-/// Loads as doubles, to the last bit or the one before: those of a column have one exponent, so that each
-/// costs a multiplication and not a division.
+/// Turns loads into doubles that are exact except for the last bit. The values of a column have the same
+/// exponent, so each costs a multiplication instead of a division.
 class share_of_cores {
  public:
   double operator()(decimal v) noexcept {
@@ -113,8 +113,8 @@ void decider::look_up(const name_list& names, std::size_t from) {
   for (std::size_t i = 0; i < ids_.size(); ++i) batch_[i] = {.id = ids_[i]};
 }
 
-/// Puts names and values of the batch into the record, for as many candidates as it may list; gives how many.
-/// Each value is read once.
+/// Puts names and values of the batch into the record, for as many candidates as the record may list, and
+/// returns their number. Each value is read once.
 std::size_t decider::list(const name_list& names, std::size_t from, instant now) {
   const auto rules =
       by_.strategy == nullptr ? std::span<const policy::published_rule>() : by_.strategy->rules;
@@ -159,7 +159,7 @@ void decider::admit(const name_list& names, std::size_t from, instant now) {
                             batch_.begin() + static_cast<std::ptrdiff_t>(listed));
 }
 
-/// What the policy says of each of the batch.
+/// Judges each candidate of the batch by the policy.
 void decider::judge(instant now) {
   if (by_.strategy == nullptr) {
     for (auto& c : batch_) c.what = c.id != decision::no_node ? verdict::passed : verdict::unknown;
@@ -251,8 +251,8 @@ void decider::set_aside(const policy::out_of_line& odd, const name_list& names, 
   counted.implausible += odd.implausible.size();
 }
 
-/// Scores by what the pod would cost on each candidate: its model, the load that was measured, and the cores
-/// that pods just placed there ask for. A look-up and an interpolation for each.
+/// Scores each candidate by what the pod would cost there, from the node's model, its measured load, and the
+/// cores that pods just placed there request. That takes a look-up and an interpolation for each candidate.
 std::vector<std::uint8_t> decider::by_watts(const name_list& names, std::size_t listed, instant now) {
   const policy::published_rule& load_rule = by_.strategy->rules.front();
   const policy::power_terms& terms = by_.strategy->power;
@@ -265,7 +265,7 @@ std::vector<std::uint8_t> decider::by_watts(const name_list& names, std::size_t 
   const predict::demand pod = predict::demand_of(cpu_, terms.pod_usage);
   record_.pod_cores = pod.cores;
 
-  std::vector<predict::cost> costs;  // grown with the loop: what is filled beforehand is written twice
+  std::vector<predict::cost> costs;  // grows in the loop, so nothing is written twice
   costs.reserve(names.size());
   std::uint32_t opinions = 0;
   record_.power.reserve(listed);
@@ -309,7 +309,7 @@ std::vector<std::uint8_t> decider::by_watts(const name_list& names, std::size_t 
   return scores;
 }
 
-/// A candidate of which nothing is known gets the mean of the others.
+/// Gives a candidate of which nothing is known the mean score of the others.
 void decider::give_the_mean(std::vector<std::uint8_t>& scores, std::uint32_t opinions) {
   std::uint32_t sum = 0;
   for (std::size_t i = 0; i < scores.size(); ++i) {
@@ -321,8 +321,9 @@ void decider::give_the_mean(std::vector<std::uint8_t>& scores, std::uint32_t opi
   }
 }
 
-/// Pods whose load the ranking value does not show yet take a point each off their node, those aside that
-/// every scored node has: under a steady stream of pods the values must still count.
+/// Takes one point off a node for each of its pods whose load the ranking value does not show yet. The number
+/// that every scored node has at least is not taken off, so that the values still decide under a steady
+/// stream of pods.
 void decider::damp(std::vector<std::uint8_t>& scores, instant now) {
   shared_.placed.gone(record_.pod.uid);  // a pod that a scheduler asks about is on no node yet
   const auto unseen = unseen_by_node(shared_.placed, shared_.data, by_.strategy->rules.front(), now);
@@ -344,8 +345,9 @@ void decider::damp(std::vector<std::uint8_t>& scores, instant now) {
   }
 }
 
-/// Where the pod will most likely go: of the nodes that have a value, to the one with the best score; among
-/// equals to any. The binding is seen only after the next pods have been asked about.
+/// Notes where the pod will most likely go: to the node with the best score among those with a value; among
+/// equals the pod's uid chooses one. The real binding is seen only after the scheduler has asked about the
+/// next pods.
 void decider::expect(const name_list& names, const std::vector<std::uint8_t>& scores, instant now) {
   std::optional<std::uint8_t> best;
   std::size_t equals = 0;

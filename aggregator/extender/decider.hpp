@@ -12,15 +12,14 @@
 namespace binnacle::extender {
 
 /// Makes one decision: takes the candidates of a request, says what becomes of each, and writes the record.
-/// Reads each value once; nothing is allocated per candidate. Candidates may come one by one (full nodes) or
-/// all at once: many are taken together, so that the memory behind them is fetched for several at a
-/// time.
+/// Reads each value once, and allocates nothing per candidate. Candidates come one by one (full nodes) or all
+/// at once. Many are worked on together, so that memory is fetched for several at a time.
 class decider {
  public:
   decider(context& shared, decision::verb what) : shared_(shared) { record_.what = what; }
 
-  /// Finds the policy. Before the first candidate.
-  /// `pod_text`: the Pod's JSON, from which a policy that predicts watts reads what the pod asks for.
+  /// Finds the policy. Call it before the first candidate. `pod_text` is the Pod's JSON, in which a policy
+  /// that predicts watts looks for the pod's requests.
   void choose(const object_meta& pod, std::string_view pod_text, instant now);
   const pod_policy& by() const noexcept { return by_; }
 
@@ -41,11 +40,11 @@ class decider {
                                                                          : quoted_refusals_.size() - 1];
   }
 
-  /// Filter: whether all candidates must come in one call of admit(), because where the others of the pod's
-  /// workload are decides. After choose().
+  /// Filter: whether all candidates must come in one call of admit(), because the pod is to be spread and the
+  /// places of its workload's other pods decide. Call it after choose().
   bool wants_all() const noexcept { return plan_ && plan_->restricts(); }
 
-  /// Prioritize: the scores of all candidates, in their order; empty when there is nothing to score by.
+  /// Prioritize: the scores of all candidates, in their order; empty if nothing is there to score by.
   std::vector<std::uint8_t> score(const name_list& names, instant now);
 
   struct made {

@@ -1,5 +1,5 @@
-// Pods that ask to be spread (aggregator/spread): what a decision does about it, beside its policy or
-// without one.
+// The part of a decision that spreads pods which ask for it (aggregator/spread), beside a policy or without
+// one.
 
 #include "aggregator/extender/decider.hpp"
 #include "common/text/json_writer.hpp"
@@ -15,8 +15,8 @@ void decider::open_spread(std::string_view pod_text, instant now) {
   if (plan_ && plan_->restricts()) append_json_string(quoted_spread_, spread::refusal(plan_->told));
 }
 
-/// Of the candidates that the policy leaves, or would leave in DryRun, those in other areas go. One stays at
-/// least.
+/// Refuses the candidates in areas where the pod should not go, among those that the policy leaves (or would
+/// leave in DryRun). At least one candidate stays.
 void decider::spread_out(const name_list& names, std::size_t from, instant now) {
   if (!plan_->restricts()) return;
   std::vector<std::uint8_t> may(batch_.size());
@@ -32,11 +32,11 @@ void decider::spread_out(const name_list& names, std::size_t from, instant now) 
   }
 }
 
-/// Several areas have equally few of the workload's pods, and filter let all of them through. Which of them
-/// it will be must be known when the next pod is asked about, a few milliseconds from now, when nobody has
-/// seen the binding. So one of the best candidates is chosen, by the pod's uid, and those with the same score
-/// in other areas lose the point that makes the difference. `given`: the scores are the policy's; else they
-/// are all 0, and the chosen area gets the point.
+/// Settles on one area if several have equally few pods of the workload and filter let them all pass. The
+/// scheduler asks about the next pod a few milliseconds later, before the binding is seen, so the area must
+/// be known by then. The pod's uid chooses one of the best candidates, and candidates with the same score in
+/// other areas lose one point. `given` means that the scores are the policy's; otherwise all are 0, and the
+/// chosen area gets one point.
 std::vector<std::uint8_t> decider::settled(spread::area_kind kind, const name_list& names,
                                            std::vector<std::uint8_t> scores, bool given) {
   std::vector<std::string_view> area(scores.size());

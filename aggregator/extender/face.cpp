@@ -12,8 +12,8 @@
 namespace binnacle::extender {
 namespace {
 
-/// Why the headers rule the body out, or nothing. A charset or another parameter is fine, and so is no
-/// content type at all.
+/// Why the body cannot be read, judged by the headers; empty if it can. A charset or another parameter is
+/// accepted, and so is a missing content type.
 std::string unreadable(const http::request& r) {
   if (const std::string* type = r.header("content-type")) {
     std::string_view essence = std::string_view(*type).substr(0, type->find(';'));
@@ -28,7 +28,8 @@ std::string unreadable(const http::request& r) {
   return {};
 }
 
-/// The length that the body is said to have, as far as it is worth reserving for: the names of 20,000 nodes.
+/// The body's announced length, as a hint for reserving memory; at most the length of the names of 20,000
+/// nodes.
 std::size_t announced(const http::request& r) {
   constexpr std::size_t most = 1u << 20;
   std::size_t length = 0;

@@ -25,7 +25,7 @@ class filter_call final : public call {
   std::vector<std::string> names_body();
   void refuse(const name_list& names, std::size_t i, std::size_t k);
   void take_early();
-  /// An item is judged when it ends.
+  /// Whether an item can be judged as soon as it ends.
   bool decides_at_once() const noexcept { return args_.has_pod() && !decider_.wants_all(); }
   std::string tail() const {
     return fmt::format(R"("FailedNodes":{{}},"FailedAndUnresolvableNodes":{{{}}},"Error":""}})", refused_);
@@ -33,14 +33,14 @@ class filter_call final : public call {
 
   kept_items kept_{std::string(nodes_head)};
   std::string refused_;  // members of FailedAndUnresolvableNodes
-  // Full mode with the Pod last, which no scheduler does, or with a pod that is to be spread, which all
-  // candidates decide together: items wait here, one string each.
+  // Items that cannot be judged yet, one string each. That happens in full mode if the Pod comes last (no
+  // scheduler does that), or if the pod is to be spread, where all candidates are judged together.
   std::vector<std::string> early_;
   std::size_t early_bytes_ = 0;
   bool early_open_ = false;
 };
 
-/// Name `i` goes to FailedAndUnresolvableNodes; it is candidate `k` of the last batch of the decider.
+/// Adds name `i` to FailedAndUnresolvableNodes. It is candidate `k` in the decider's last batch.
 void filter_call::refuse(const name_list& names, std::size_t i, std::size_t k) {
   if (!refused_.empty()) refused_ += ',';
   if (names.quoted(i))

@@ -5,7 +5,7 @@ namespace binnacle::extender {
 void kept_items::append(std::string_view bytes) {
   if (!inside_) {
     inside_ = true;
-    // An item never straddles pieces: taking it back is then one resize.
+    // An item never crosses two pieces, so that one resize can take it back.
     if (pieces_.back().size() >= piece_size) pieces_.emplace_back();
     if (pieces_.back().capacity() < piece_size) pieces_.back().reserve(piece_size + piece_size / 16);
     begun_ = pieces_.back().size();

@@ -25,7 +25,7 @@ class kept_items {
 
   std::size_t count() const noexcept { return count_; }
   std::size_t bytes() const noexcept { return bytes_; }
-  /// The pieces, with `tail` behind the last; leaves this empty.
+  /// Returns the pieces, with `tail` after the last one, and leaves this object empty.
   std::vector<std::string> take(std::string_view tail);
 
  private:

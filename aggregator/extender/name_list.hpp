@@ -7,21 +7,22 @@
 
 namespace binnacle::extender {
 
-/// Node names of one request in one buffer: no allocation per name. Most lie there as they came, with their
-/// quotes and commas, so that names in a row are echoed with one copy. Names are at most 253 bytes and lists
-/// at most 100,000 names, so 32-bit offsets are enough.
+/// Node names of one request in one buffer: no allocation per name. Most are kept as they came, with quotes
+/// and commas, so that several names in a row can be copied into the answer at once. Names are at most 253
+/// bytes and lists at most 100,000 names, so 32-bit offsets are enough.
 class name_list {
  public:
-  /// For names of so many bytes in all: growing with each piece would copy them twice.
+  /// Reserves memory for that many bytes of names: growing with each piece would copy them twice.
   void reserve(std::size_t bytes) { text_.reserve(bytes); }
 
-  /// A name that was taken out of its JSON.
+  /// Adds a name that was unescaped from its JSON.
   void add(std::string_view name) {
     refs_.push_back(
         {static_cast<std::uint32_t>(text_.size()), static_cast<std::uint16_t>(name.size()), false});
     text_ += name;
   }
-  /// A name that stands for itself in JSON, `offset` bytes into the text that the next add_text() gives.
+  /// Adds a name that needs no unescaping. It is `offset` bytes into the text that the next call of
+  /// add_text() brings.
   void refer(std::size_t offset, std::size_t length) {
     refs_.push_back(
         {static_cast<std::uint32_t>(text_.size() + offset), static_cast<std::uint16_t>(length), true});

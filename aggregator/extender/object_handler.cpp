@@ -42,7 +42,7 @@ void object_handler::choose(std::string_view last) {
     else if (same_key(key, "labels"))
       next_ = section::labels;
   } else if (depth_ == 3 && inside_ == section::labels) {
-    // A label's key is data, not a field name: its case counts.
+    // A label's key is data and not a field name, so upper and lower case differ.
     if (key == "telemetry-policy") field_ = &meta_.policy;
   }
   if (field_ != nullptr) field_->clear();

@@ -20,12 +20,12 @@ struct object_meta {
   }
 };
 
-/// Equal but for ASCII case: how Go's decoder matches keys.
+/// Whether two keys are equal apart from ASCII case. Go's decoder matches keys in this way.
 bool same_key(std::string_view key, std::string_view lower_case) noexcept;
 
-/// Boost.JSON's SAX callbacks for one value of the request: an object whose metadata is kept, a lone string
-/// that is kept, or anything, skipped. What a callback does for text that nobody wants is one comparison: 63
-/// MB of nodes pass through here.
+/// Boost.JSON's SAX callbacks for one value of the request. The value is an object whose metadata is kept, a
+/// single string that is kept, or anything else, which is skipped. For unwanted text a callback makes only
+/// one comparison, because 63 MB of nodes may pass through here.
 class object_handler {
  public:
   enum class want : std::uint8_t { nothing, text, meta };
@@ -51,7 +51,8 @@ class object_handler {
   const object_meta& meta() const noexcept { return meta_; }
   const std::string& text() const noexcept { return text_; }
   bool too_long() const noexcept { return too_long_; }
-  /// The field that was neither string nor null though it says which policy applies; null if none was.
+  /// The name of a field that decides which policy applies but is neither a string nor null; null if there is
+  /// no such field.
   const char* wrong_kind() const noexcept { return wrong_kind_; }
 
   using error_code = boost::json::error_code;

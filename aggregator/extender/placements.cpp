@@ -8,10 +8,10 @@
 //   by_age_     every pod                       → ends after `lifetime`, which begins anew when it is Ready
 //   starting_   bound, not Ready, and old       → only its cores still count; ends when it is Ready or gone
 //
-// An entry of a queue is (since, uid) and is not removed when its pod goes or is put again: still() finds
-// out that it no longer speaks of anybody. So nothing has to search a queue. The price is that one pod may
-// leave many entries, for a scheduler retries a pod that does not fit for hours; bound_entries() keeps a
-// queue at four times `most`.
+// An entry of a queue is (since, uid). It stays in the queue when its pod goes or is put again; still() then
+// finds that the entry is out of date. So no queue has to be searched. The price is that one pod may leave
+// many entries, because a scheduler may retry a pod that does not fit for hours. bound_entries() limits a
+// queue to four times `most` entries.
 //
 // When there are more than `most` pods, those that have been starting for long go first, then the oldest.
 // A pod that is dropped too early makes a score a little wrong; it is counted (dropped()).
@@ -79,7 +79,7 @@ placements::resident& placements::resident_of(const std::string& uid, const pod&
   return *std::ranges::find(nodes_.find(p.node)->second, uid, &resident::uid);
 }
 
-/// A pod that is asked about again and again leaves an entry each time.
+/// Limits the queue: a pod that the scheduler asks about again and again leaves an entry each time.
 void placements::bound_entries(queue& in) {
   while (in.size() >= 4 * settings_.most && !in.empty()) drop_front(in);
 }
@@ -94,7 +94,7 @@ void placements::drop_front(queue& from) {
   from.pop_front();
 }
 
-/// The pod that was put then, unless it has gone or was put again.
+/// The pod of this entry; null if it has gone or was put again since.
 placements::pod* placements::still(const entry& put) {
   const auto at = pods_.find(put.second);
   return at == pods_.end() || at->second.since != put.first ? nullptr : &at->second;

@@ -19,14 +19,14 @@ namespace binnacle::extender {
 /// that a hundred pods at once do not all go to the coolest one (herd damping, README.md). If a metric ranks
 /// the nodes, each pod costs its node one point. If predicted watts rank them, the cores of the pods count.
 ///
-/// Each pod is known by its uid. It is `expected` when we have answered: on the node with the best score (of
-/// several, one chosen by the uid), since the scheduler takes it unless another plug-in outvotes us. It is
-/// `bound` when the API server says where it is, which is the truth. Standalone it stays expected.
+/// Each pod is known by its uid. After our answer it is `expected` on the node with the best score (of
+/// several, the uid chooses one), because the scheduler takes that node unless another plug-in outvotes us.
+/// It is `bound` when the API server says where it is, which is the truth. Standalone it stays expected.
 /// Ends:    a pod counts until the value that ranks the nodes shows it (see counting()), until it is gone,
 ///          and for `lifetime` at most. Where bindings are followed, an expectation counts for `unconfirmed`.
 ///          There the cores of a bound pod also count while it is not Ready, since a large image takes
-///          minutes to load, and from Ready on for `lifetime` at most. Its point counts for `lifetime` in
-///          any case, or a pod that never starts would cost its node a point for ever.
+///          minutes to load; from Ready on they count for `lifetime` at most. Its point counts for `lifetime`
+///          only, or a pod that never starts would cost its node a point for ever.
 /// Bounds:  `most` pods; the oldest give way and are counted.
 /// Pure: time is an argument, and never goes back. Instants are our own, never those of another machine.
 class placements {
@@ -34,8 +34,8 @@ class placements {
   struct settings {
     duration lifetime = std::chrono::seconds(60);
     duration unconfirmed = std::chrono::seconds(10);
-    /// From Ready until a load is surely in a sensor's value: programs start, and names of collectd's are
-    /// means of 10 s.
+    /// The time from Ready until the pod's load surely shows in a sensor's value: programs must start, and
+    /// metrics with collectd's names are means over 10 s.
     duration settle = std::chrono::seconds(10);
     std::size_t most = 20'000;
   };
@@ -49,11 +49,11 @@ class placements {
   /// `cores`: what the pod asks for (predict::pod_cpu).
   void expected(const std::string& uid, std::string_view node, instant now, double cores = 0);
   void bound(const std::string& uid, std::string_view node, instant now, double cores = 0);
-  /// Its containers run, or do not any more. Nothing for a pod that does not count.
+  /// The pod's containers run now, or no longer do. Does nothing for a pod that does not count.
   void ready(const std::string& uid, bool is, instant now);
   void gone(const std::string& uid);
 
-  /// A pod on its node: what every prioritize looks through.
+  /// A pod on its node. Each prioritize goes through these.
   struct resident {
     std::string uid;
     std::optional<instant> ready;
@@ -68,10 +68,10 @@ class placements {
   std::vector<crowd> crowds(instant now);
   struct unseen {
     std::uint32_t pods = 0;
-    double cores = 0;  ///< that they ask for together
+    double cores = 0;  ///< the sum of their requests
   };
-  /// Those of a node's pods that a value does not show yet that was read at `read_at` and is made of the
-  /// `window` before it: those not Ready at the window's beginning, and for `settle` before that.
+  /// The node's pods that a value does not show yet. The value was read at `read_at` and covers the `window`
+  /// before. It shows a pod only if the pod was Ready at least `settle` before the window began.
   unseen counting(const crowd& on, instant read_at, duration window) const;
 
   std::size_t size() const noexcept { return pods_.size(); }

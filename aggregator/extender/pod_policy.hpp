@@ -10,13 +10,13 @@
 
 namespace binnacle::extender {
 
-/// Which policy answers for a pod; held for the whole request, so that a policy replaced meanwhile changes
-/// nothing in it.
+/// The policy that answers for a pod. It is held for the whole request, so a policy that is replaced
+/// meanwhile has no effect on it.
 struct pod_policy {
   decision::outcome how = decision::outcome::no_label;
   std::shared_ptr<const policy::published_policy> policy;
   const policy::published_strategy* strategy =
-      nullptr;  ///< into `policy`, with at least one rule; null unless how is decided
+      nullptr;  ///< points into `policy`; has at least one rule; null unless how is decided
   std::shared_ptr<const decision::policy_facts> facts;  ///< null unless how is decided
 
   bool dry_run() const noexcept { return policy && policy->how == policy::mode::dry_run; }
@@ -32,7 +32,7 @@ class pod_policies {
   pod_policy of(const policy::policy_table& policies, const object_meta& pod, policy::yield wanted);
 
  private:
-  /// Facts are copied once a revision, not once a request.
+  /// Facts are copied once for each revision of a policy, and not for each request.
   struct copied {
     std::weak_ptr<const policy::published_policy> from;
     std::shared_ptr<const decision::policy_facts> facts;

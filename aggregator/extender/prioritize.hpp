@@ -7,8 +7,9 @@
 
 namespace binnacle::extender {
 
-/// POST /scheduler/prioritize: ExtenderArgs in, HostPriorityList out: scores 0..10 as plain integers, all
-/// candidates listed, in their order; `[]` when there is nothing to score by. `announced`: see args_parser.
+/// POST /scheduler/prioritize: ExtenderArgs in, HostPriorityList out. It lists all candidates in their order,
+/// with scores from 0 to 10 as plain integers, or is `[]` if nothing is there to score by. `announced`: see
+/// args_parser.
 std::unique_ptr<http::exchange> make_prioritize(context& shared, std::size_t announced);
 
 }  // namespace binnacle::extender

@@ -10,17 +10,17 @@
 namespace binnacle::extender {
 
 /// Finds names that come twice in a list. A scheduler names each node once, but another caller may not, and
-/// each node is answered once. Holds places in the list, 8 to 16 bytes a name, so that 5,000 of them stay in
-/// the processor's cache; the list keeps the text. For lists of up to `most` names. Names whose hashes
-/// collide by chance stand in runs of a few places; a longer run is somebody's doing, and from then on the
-/// hash is one whose collisions nobody can make, which takes twice as long.
+/// each node is answered once. It stores places in the list, 8 to 16 bytes for each name, so that 5,000 names
+/// fit into the processor's cache; the text stays in the list. For lists of up to `most` names. Names whose
+/// hashes collide by chance make runs of a few places. A longer run means that somebody chose the names. From
+/// then on a keyed hash is used, for which nobody can make collisions and which takes twice as long.
 class repeats {
  public:
   static constexpr std::size_t most = (1u << 17) - 1;
   static constexpr std::size_t longest_run = 64;  // places; half of all are free, so chance makes some ten
 
-  /// Whether name `i` of `list` is that of an earlier call; always asked of the same list, whose names stay
-  /// where they are.
+  /// Whether name `i` of `list` equals a name of an earlier call. All calls must be for the same list, and
+  /// its names must keep their places.
   bool again(const name_list& list, std::size_t i) {
     if ((count_ + 1) * 2 > slots_.size()) grow(list, 2 * slots_.size());
     const std::string_view name = list[i];
@@ -40,7 +40,7 @@ class repeats {
     return false;
   }
 
-  /// Somebody chose names that collide.
+  /// True once somebody has sent names chosen to collide.
   bool attacked() const noexcept { return keyed_; }
 
   /// Makes room for so many names. Call it before the first one.

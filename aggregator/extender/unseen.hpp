@@ -8,8 +8,8 @@
 
 namespace binnacle::extender {
 
-/// By store::index() of the node: the pods just placed there whose load the values of `by` do not show yet.
-/// Nodes beyond its end have none.
+/// For each node, by store::index(): the pods just placed there whose load the values of `by` do not show
+/// yet. Nodes beyond the end of the vector have none.
 std::vector<placements::unseen> unseen_by_node(placements& placed, const store::view& nodes,
                                                const policy::published_rule& by, instant now);
 

@@ -16,7 +16,8 @@ namespace binnacle::ingest {
 /// when its sources' series change, and thousands of series cost the loop milliseconds. Pure.
 class catalog_pace {
  public:
-  /// A catalogue came. Returns when the next message may be read: now or earlier, or up to a second later.
+  /// Call it when a catalogue has come. Returns when the node's next message may be read: at once (now or an
+  /// earlier time), or up to a second later.
   instant took(instant now) noexcept {
     constexpr duration each = std::chrono::seconds(1);
     free_at_ = std::max(free_at_, now - 5 * each) + each;
@@ -36,8 +37,8 @@ class swap_watch {
   static constexpr int many = 3;
   static constexpr duration remembered = std::chrono::minutes(5);
 
-  /// A session was replaced. True at the third time within a minute, and not again before that minute is
-  /// over.
+  /// Call it when a session was replaced. Returns true at the third time within a minute, and not again
+  /// before that minute is over.
   bool swapped(instant now) noexcept {
     if (count_ == 0 || now - since_ >= std::chrono::minutes(1)) {
       since_ = now;
@@ -54,15 +55,15 @@ class swap_watch {
   int count_ = 0;
 };
 
-/// From which addresses a node's agent was welcomed, and in which order: who was there first stays first for
-/// a day after its last session. A crowd of addresses cannot push out those that came before it. Pure.
+/// The addresses from which a node's agent was welcomed, in order. An address keeps its rank for a day after
+/// its last session. Many new addresses cannot push out older ones. Pure.
 class node_tenants {
  public:
   static constexpr std::size_t most = 4;
   static constexpr duration remembered = std::chrono::hours(24);
 
-  /// A session with this boot id was welcomed. `displaced`: the boot id of the session that it replaced while
-  /// that one was heard; a reboot replaces none.
+  /// A session with this boot id was welcomed. `displaced`: the boot id of the session that it replaced, if
+  /// that session was still heard; empty after a reboot.
   void welcomed(const network& from, std::string_view boot, std::string_view displaced, instant now) {
     std::erase_if(all_, [now](const tenant& t) { return now - t.last > remembered; });
     const auto at = find(from);
@@ -73,13 +74,13 @@ class node_tenants {
     at->last = now;
     if (at->boot != displaced) at->boot = boot;
   }
-  /// Its session goes on, or has just ended.
+  /// The session from this address goes on, or has just ended.
   void seen(const network& from, instant now) {
     if (const auto at = find(from); at != all_.end()) at->last = now;
   }
-  /// Whether `one` was there before `other`.
+  /// Whether the address `one` was welcomed before `other`.
   bool is_before(const network& one, const network& other) const { return find(one) < find(other); }
-  /// The boot id that has the address; empty: not known.
+  /// The boot id of the machine at this address; empty if it is not known.
   std::string_view boot_at(const network& from) const {
     const auto at = find(from);
     return at == all_.end() ? std::string_view() : at->boot;
@@ -100,7 +101,7 @@ class node_tenants {
   std::vector<tenant> all_;  // in the order in which they came
 };
 
-/// Tells when the sessions of one node end for one reason again and again. Pure.
+/// Tells when the sessions of one node end again and again for the same reason. Pure.
 class end_watch {
  public:
   static constexpr int many = 3;
@@ -113,7 +114,8 @@ class end_watch {
     why_ = why;
     until_ = now + remembered;
   }
-  /// Why the last sessions ended, if `many` ended for that reason; null otherwise, and five minutes later.
+  /// Why the last sessions ended, if `many` of them ended for that reason. Null otherwise, and once five
+  /// minutes have passed.
   const wire::fault* again(instant now) const noexcept {
     return count_ >= many && now < until_ ? &why_ : nullptr;
   }

@@ -2,25 +2,25 @@
 //
 //   greet()  TLS, certificate ─→ serve()  hello, welcome, catalogue, batches, clocks, statuses ─→ linger()
 //
-// The protocol is a machine without a socket (wire::aggregator_session). This class carries its bytes, and
-// turns what it says into events of the core. It reads and writes in two coroutines, since an agent that
-// does not read must not keep us from hearing it. What the machine wants to say is sent by flush(), one
+// The protocol is a machine without a socket (wire::aggregator_session). This class carries the machine's
+// bytes, and turns its results into events of the core. It reads and writes in two coroutines, since an agent
+// that does not read must not keep us from hearing it. What the machine wants to say is sent by flush(), one
 // write at a time.
 //
 // - A catalogue is read and prepared on a thread beside the loop: it may have thousands of series, and all
 //   other agents' values would wait. Meanwhile nothing else of this session is read (preparing_), because
-//   batches name series of the catalogue. An agent that announces more than once a second is read more
-//   slowly, and no other is.
-// - Many sessions wait, few speak. So a session has no read buffer while it waits, and the room that it
-//   asks for grows only for an agent with much to say.
-// - Reading times are the agent's. Each batch and each answer to a clock question tells something of the
-//   difference to our clock (link_offset), which belongs to the node's link and not to the session, so
-//   that it outlives a reconnect.
+//   batches refer to series of the catalogue. If an agent announces a catalogue more than once a second, only
+//   this agent is read more slowly.
+// - Most sessions wait most of the time. So a session has no read buffer while it waits, and reads get larger
+//   only for an agent that sends much.
+// - Reading times are by the agent's clock. Each batch and each answer to a clock question improves what we
+//   know of the difference to our clock (link_offset). The offset belongs to the node's link and not to the
+//   session, so it outlives a reconnect.
 // - A session may be replaced by a newer one of its node at any moment. leave() tells the core that the
 //   node is disconnected only if the session still has the node.
-// - Whoever closes while the peer's bytes are unread makes the kernel reset the connection, and the agent
-//   would not learn why. So the last words are written first, and the peer's bytes are read for two
-//   seconds (linger).
+// - If a socket is closed while bytes of the peer are unread, the kernel resets the connection, and the agent
+//   does not learn why the session ended. So the last message is written first, and the peer's bytes are read
+//   for two more seconds (linger).
 
 #include "aggregator/ingest/agent_session.hpp"
 
@@ -81,7 +81,7 @@ void agent_session::tell(std::string_view sentence, instant now) {
 }
 
 task<void> agent_session::run(std::shared_ptr<agent_session> self) {
-  // Whatever ends the coroutine, also an exception, undoes what it began.
+  // Undoes what the coroutine began, however it ends, also by an exception.
   struct departure {
     explicit departure(std::shared_ptr<agent_session> who) : s(std::move(who)) {
       s->shared_->sessions.insert(s);
@@ -106,7 +106,7 @@ task<void> agent_session::run(std::shared_ptr<agent_session> self) {
 task<bool> agent_session::greet() {
   auto shaken = co_await peer_.handshake(within(shared_->options.handshake_deadline));
   if (shared_->closed || machine_.ended()) co_return false;
-  // The list may have changed during the handshake.
+  // The list of denied serials may have changed during the handshake.
   if (is_denied()) co_return false;
   shaken_ = true;
   if (!shaken.has_error() && (peer_.peer_identity(identity_) || shared_->options.review)) co_return true;
@@ -132,7 +132,7 @@ task<void> agent_session::serve() {
       if (read.has_value()) got = *read;
       if (read.has_error() && read.error().code != errc::timeout) ready = read.error();
       if (read.has_value() && got == 0) ready = error{errc::disconnected, "the agent closed the connection"};
-      // A peer with much to say gets larger reads, up to four TLS records.
+      // A peer that fills its buffer gets larger reads, up to four TLS records.
       wish_ = got == room.size() ? std::min(wish_ * 2, most_read) : least_read;
     }
     if (shared_->closed) co_return;
@@ -161,9 +161,9 @@ task<void> agent_session::serve() {
   }
 }
 
-/// Does nothing while a catalogue is worked out, since what follows depends on it. A peer may send hundreds
-/// of short messages at once that each cost a look at ten thousand series, so other peers get their turns in
-/// between.
+/// Does nothing while a catalogue is being prepared, because the next messages depend on it. A peer may send
+/// hundreds of short messages at once, each of which costs a look at ten thousand series, so other peers get
+/// their turns in between.
 void agent_session::drain_events(instant now) {
   const std::uint64_t frames = machine_.counters().frames_in, unknown = machine_.counters().unknown_kinds;
   std::size_t work = 0;
@@ -205,14 +205,14 @@ void agent_session::count_left_out(instant now) {
       fmt::format("{}: left out of what the agent sent: {}", who(), machine_.left_out().last.message));
 }
 
-/// What the thread beside the loop made of a catalogue.
+/// What the thread beside the loop has made from a catalogue.
 struct agent_session::worked_out {
   wire::outcome<wire::catalog_outline> outline;
   wire::omissions left_out;
   std::optional<store::prepared_catalog> prepared;  // none: it could not be read
 };
 
-// A long one would keep every other agent's values waiting.
+// The catalogue is prepared beside the loop, because a long one would delay the values of all other agents.
 void agent_session::on_catalog() {
   preparing_ = true;
   auto made = std::make_shared<worked_out>();
@@ -290,8 +290,8 @@ void agent_session::on_end(instant now) {
   const wire::fault& why = *machine_.ended();
   ++shared_->counters.ended[static_cast<std::size_t>(why.why)];
   if (why.why == wire::reason::clock_backwards && node_) {
-    // The offset was learnt from a clock that no longer is; what it was is not to decide ages for ten minutes
-    // more.
+    // The agent's clock went back, so the old offset is wrong. It is dropped now; otherwise ages would be
+    // wrong for ten more minutes.
     ++shared_->counters.clock_resets;
     shared_->link_of(*node_).clock = {};
   }
@@ -332,7 +332,7 @@ void agent_session::close(wire::reason why, std::string sentence) {
   machine_.close(why, std::move(sentence));
   on_end(boot_clock::now());
   if (shaken_) return send();
-  peer_.close();  // nobody to tell
+  peer_.close();  // there is nobody to tell why
 }
 
 void agent_session::send_interest() {
@@ -369,8 +369,8 @@ task<void> agent_session::flush(std::shared_ptr<agent_session> self) {
   if (self->machine_.ended()) self->peer_.close();
 }
 
-/// The last words are on their way: closing now, with bytes of the peer unread, would make the kernel reset
-/// the connection and the peer lose them.
+/// Reads on for a while after the last message was written. If we closed now with bytes of the peer unread,
+/// the kernel would reset the connection and the peer would lose that message.
 task<void> agent_session::linger() {
   const async::deadline until = within(last_words);
   std::size_t patience = 4u << 20;
@@ -407,7 +407,7 @@ void agent_session::evict() {
   peer_.close();
 }
 
-/// The pod whose deletion ends the session; empty: none.
+/// Sets the pod whose deletion ends the session; empty: none.
 void agent_session::belong_to(std::string pod) {
   auto& all = shared_->by_pod;
   if (const auto at = all.find(pod_); at != all.end()) {

@@ -12,25 +12,27 @@
 
 namespace binnacle::ingest {
 
-/// One agent's connection. It brings bytes and time to the session machine and does what the machine says.
-/// Whatever the peer sends can end only this session. Include from .cpp files only. Threads: the ingest loop.
+/// One agent's connection. It gives bytes and the time to the session machine, and does what the machine
+/// says. Bad input from the peer can end only this session. Include from .cpp files only. Threads: the ingest
+/// loop.
 class agent_session : public std::enable_shared_from_this<agent_session> {
  public:
   agent_session(std::shared_ptr<shared_state> shared, async::stream peer, const network& from,
                 const network& address);
   ~agent_session();
 
-  /// From the handshake to the end; spawn it in the shared task group.
+  /// Runs the session from the handshake to its end. Spawn it in the shared task group.
   static async::task<void> run(std::shared_ptr<agent_session> self);
 
   /// Ends the session from outside, telling the agent why.
   void close(wire::reason why, std::string sentence);
-  /// Ends it if the serial number of the agent's certificate is denied by now.
+  /// Ends the session if the serial number of the agent's certificate is denied by now.
   void end_if_denied();
   /// Sends the interest in force, if the session is welcomed.
   void send_interest();
 
-  /// Not welcomed, and waiting for its peer and not for us: such a session may be evicted.
+  /// Whether the session is not welcomed yet and waits for its peer, not for us. Such a session may be
+  /// evicted.
   bool waits_for_peer() const noexcept { return seat_.has_value() && !asking_; }
   instant came_at() const noexcept { return came_at_; }
   /// Ends the session to make room for a newcomer.
@@ -70,10 +72,10 @@ class agent_session : public std::enable_shared_from_this<agent_session> {
   void belong_to(std::string pod);
   void leave(instant now);
   std::string who() const;
-  /// A line about this connection.
+  /// Logs a line about this connection.
   void tell(std::string_view sentence, instant now);
 
-  /// Whether its certificate is denied by now; counts that.
+  /// Whether the agent's certificate is denied by now; if so, counts it.
   bool is_denied();
   void leave_seat();
 
@@ -87,23 +89,23 @@ class agent_session : public std::enable_shared_from_this<agent_session> {
   std::optional<store::node_id> node_;  // once welcomed
   std::string name_;                    // once welcomed
   std::string pod_;                     // UID of the pod whose token opened the session, if one did
-  instant waits_until_{};               // no message of the agent is read before
+  instant waits_until_{};               // no message of the agent is read before this time
   instant token_ends_{};                // when the last good token expires
   async::event prepared_;               // the catalogue is
   bool preparing_ = false;              // the catalogue is worked out beside the loop
-  bool unread_ = false;                 // more messages may be here; the others had to have their turn
+  bool unread_ = false;                 // messages may be left: other peers had their turn first
   std::size_t series_ = 0;              // of the catalogue
   bool asking_ = false;                 // the hello's token is being checked
   bool shaken_ = false;                 // the TLS handshake is done
   bool flushing_ = false;               // flush() runs
-  bool counted_end_ = false;            // on_end() was here
-  bool left_ = false;                   // leave() was here
+  bool counted_end_ = false;            // on_end() has run
+  bool left_ = false;                   // leave() has run
   std::optional<async::event> gone_;    // flush() waits for the reader's end
   std::size_t wish_ = least_read;
 
   static constexpr std::size_t least_read = 2048, most_read = std::size_t{64} << 10;
-  // The work of one turn, about a millisecond. A message counts as much as 50 series, and a batch also as all
-  // series of its node, since it may make us look at all of them.
+  // The work of one turn, about a millisecond, counted in series. A message counts as 50 series. A batch also
+  // counts all series of its node, because it may make us look at all of them.
   static constexpr std::size_t work_of_a_message = 50, most_work = 50'000;
 };
 

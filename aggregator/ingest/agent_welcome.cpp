@@ -3,22 +3,23 @@
 //
 // Two agents may claim one node: a machine that was started again beside its own half-open connection, a
 // cloned disk, or a thief with the node's certificate. What they say of themselves (boot id, process) only
-// tells honest ones apart: a thief says what he likes. Two things he cannot choose: when he came, and, but
-// for a place behind the node's own NAT, his address. So:
+// tells honest agents apart, because a thief can say anything. A thief cannot choose two things: when he came
+// first, and his address (unless he is behind the node's own NAT). So:
 //
 // - A session that is not heard any more keeps nobody out.
-// - Of two addresses the one from which the node was welcomed first has it, within a day of its last session
-//   there. So a thief gets in only while the node's agent is away, and has to go when it comes back, also
-//   after a reboot. An agent whose machine moved to another address waits until its old session is silent.
+// - Of two addresses, the one from which the node was welcomed first keeps the node, until a day after its
+//   last session from there. So a thief gets in only while the node's agent is away, and must go when the
+//   agent comes back, also after a reboot. An agent whose machine moved to another address waits until its
+//   old session is silent.
 // - From one address the newest wins, since that is what a reboot looks like. At the third swap within a
 //   minute the node is contested: now the machine (boot id) that was there first has it.
-// - Agents of one machine take turns. Whoever says the node's own boot id from the node's own address is on
-//   the node, as far as anybody can tell from here.
+// - Agents of one machine replace each other. An agent that has the node's boot id and address is taken to
+//   run on the node.
 //
-// What this cannot do: where a thief comes first (after the aggregator has started anew, while the node's
-// agent is away), he is the one that was there first. Nobody is shut out silently: the contest is in the log,
-// in status, in the doctor and in a metric, with both addresses, and `denied-serials` ends it.
-// To believe neither would be no better: then every thief could silence a node.
+// What this cannot do: if the thief comes before the agent (after the aggregator has restarted, while the
+// agent is away), the thief counts as the first. But nobody is shut out silently. The log, `binnacle status`,
+// the doctor and a metric report the contest, with both addresses, and `denied-serials` ends it. Believing
+// neither of the two would be no better, because then any thief could silence a node.
 #include "aggregator/ingest/agent_session.hpp"
 #include "aggregator/ingest/authorise.hpp"
 #include "common/async/network.hpp"
@@ -38,18 +39,18 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// An agent that is refused for what it is comes back rarely: only a person can mend it.
+/// When an agent comes back that was refused for what it is: late, because only a person can mend that.
 constexpr duration come_back_later = 1min;
-/// An agent that is refused because of our own trouble comes back soon.
+/// When an agent comes back that was refused because of trouble on our side: soon.
 constexpr duration come_back_soon = 10s;
-/// Until a credential that could not be checked is asked for again, in a running session.
+/// In a running session: the time until a credential that could not be checked is asked for again.
 constexpr std::uint32_t ask_again_s = 30;
-/// After that a certificate is looked at again, however long it is good for.
+/// A certificate is checked again after this time at the latest, however long it is valid.
 constexpr duration longest_trust = 24h;
 
 }  // namespace
 
-// A certificate that speaks for the node is enough; else a token may.
+// A certificate that names the node is enough. Without one, a token may count.
 void agent_session::on_hello(instant now) {
   const shared_state& c = *shared_;
   const wire::hello& said = machine_.greeting();
@@ -64,7 +65,7 @@ void agent_session::on_hello(instant now) {
   machine_.refuse(refused->why, std::move(refused->message), come_back_later);
 }
 
-// The handshake has verified the certificate once; a session may last longer than it.
+// The handshake verified the certificate once, but a session may last longer than the certificate is valid.
 void agent_session::certified(instant now) {
   const auto left = std::chrono::duration_cast<duration>(identity_.ends - std::chrono::system_clock::now());
   if (left <= duration::zero()) {
@@ -76,7 +77,7 @@ void agent_session::certified(instant now) {
   welcome(reauthenticate_after_s(std::min<duration>(left, longest_trust), spread), now);
 }
 
-/// The peer's address with all its bits: of an IPv6 address `address_` has only the network.
+/// The peer's whole address. Of an IPv6 address, `address_` has only the network.
 network agent_session::whole_address() const {
   const auto at = read_endpoint(address(), 0);
   return at ? async::address_of(at->host).value_or(network()) : network();
@@ -100,7 +101,7 @@ void agent_session::ask_about_token() {
 void agent_session::reviewed(const result<token_holder>& holder, instant now) {
   asking_ = false;
   if (shared_->closed) return;
-  // Trouble of the API server is not the agent's.
+  // The agent's address does not lose its ration because of trouble with the API server.
   if (holder.has_error() || holder->genuine) shared_->tokens.give_back(address_);
   if (machine_.ended()) return;
   if (holder.has_error()) {
@@ -125,7 +126,7 @@ void agent_session::reviewed(const result<token_holder>& holder, instant now) {
   send();
 }
 
-// Trouble of the API server ends no session whose last token is still good.
+// If the API server cannot be asked, a session whose last token is still valid goes on.
 void agent_session::unverified(std::string why, instant now) {
   if (node_ && now < token_ends_) return welcome(ask_again_s, now);
   machine_.refuse(wire::reason::unverified, std::move(why), come_back_soon);
@@ -170,8 +171,9 @@ void agent_session::welcome(std::uint32_t reauthenticate_after_s, instant now) {
   if (!c.interest.wishes.empty()) (void)machine_.want(c.interest);
 }
 
-// An agent looks for replicas behind one address with further links, and comes back when a link breaks: that
-// is the same machine. Two agents on one machine read the same, so that no verdict depends on which is heard.
+// One agent may open several links to find the replicas behind one address, and reconnects when a link
+// breaks: it is still the same machine. Two agents on one machine read the same values, so no verdict depends
+// on which one is heard.
 bool agent_session::is_another_machine(const agent_session& older) const {
   return machine_.greeting().boot_id != older.machine_.greeting().boot_id;
 }
@@ -191,7 +193,8 @@ bool agent_session::is_kept_from(const agent_session& older, const node_link& li
   return link.tenants.boot_at(here) != machine_.greeting().boot_id;
 }
 
-// An agent that has only moved to another address comes back soon, when its old session is silent.
+// An agent that has only moved to another address is told to come back soon: its old session will be silent
+// by then.
 void agent_session::refuse_for(const agent_session& older, store::node_id id, const std::string& name,
                                instant now) {
   shared_state& c = *shared_;

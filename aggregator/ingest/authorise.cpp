@@ -13,7 +13,7 @@ namespace binnacle::ingest {
 
 namespace {
 
-/// What the certificate could have said, for the agent's log.
+/// The names in the certificate that could name a node, for the agent's log.
 std::string spoken_for(const tls::identity& who) {
   std::vector<std::string> names = who.dns_names;
   names.insert(names.end(), who.uris.begin(), who.uris.end());

@@ -16,18 +16,18 @@
 
 namespace binnacle::ingest {
 
-/// Why this hello is not accepted; nothing when it is. It is refused if it names a cluster other than ours,
-/// or if the certificate does not name its node, by a DNS name or by a URI that begins with `uri_prefix`
+/// Why this hello is refused; nothing if it is accepted. A hello is refused if it names another cluster, or
+/// if the certificate does not name its node by a DNS name or by a URI that begins with `uri_prefix`
 /// (tls::identity::speaks_for). Pure.
 std::optional<wire::fault> authorise(const wire::hello& said, const tls::identity& who,
                                      std::string_view cluster, std::string_view uri_prefix);
 
-/// Whose an agent's token is, as the issuer of tokens (the API server) says.
+/// Who holds an agent's token, as the issuer of tokens (the API server) says.
 struct token_holder {
   bool genuine = false;  ///< issued, not expired, and for our audience
   std::string account;   ///< "system:serviceaccount:binnacle-agents:binnacle-agent"
   std::string node;      ///< the node that the holder's pod runs on; empty: the token is bound to no node
-  std::string why;       ///< the issuer's sentence when it is not genuine
+  std::string why;       ///< the issuer's sentence if the token is not genuine
   instant ends{};        ///< when the token expires
   std::string pod = {};  ///< UID of the holder's pod; empty: not known
   /// The addresses of the holder's pod; empty: not known (yet).
@@ -38,24 +38,25 @@ struct token_holder {
 };
 constexpr std::string_view pod_is_gone = "the pod that the agent's token belongs to has been deleted";
 /// Asks the issuer about a token that came from an address. `then` is called once, later, on the ingest loop.
-/// Errors: it could not be asked.
+/// An error means that the issuer could not be asked.
 using token_reviewer =
     std::function<void(std::string token, network from, std::function<void(result<token_holder>)> then)>;
 
-/// The same for a token instead of a certificate: it must belong to the agents' service account, and to a pod
-/// on the node that the hello names. The caller has checked the cluster before. Pure.
+/// Why a hello with this token instead of a certificate is refused. The token must belong to the agents'
+/// service account, and to a pod on the node that the hello names. The caller has already checked the
+/// cluster. Pure.
 std::optional<wire::fault> authorise(const wire::hello& said, const token_holder& who,
                                      std::string_view account);
 
-/// Why a token that counts is not taken from this address; nothing when it is. `unverified`: the address of
-/// its pod is not known yet, which it will be soon. Pure.
+/// Why a good token is refused from this address; nothing if it is accepted. `unverified` means that the
+/// address of the token's pod is not known yet, but will be soon. Pure.
 std::optional<wire::fault> check_origin(const token_holder& who, const network& from, token_origin allowed);
 
-/// Seconds until the agent must say hello again, well before its token expires. `spread` (0..1) is random, so
-/// that a fleet which came at one moment does not come back at one moment.
+/// Seconds until the agent must say hello again, well before its token expires. `spread` is a random number
+/// (0..1), so that agents which connected at the same moment do not all send hello again at the same moment.
 std::uint32_t reauthenticate_after_s(duration left, double spread);
 
-/// The name under which a node is known: DNS names, and so certificates, do not tell upper from lower case.
+/// The name under which a node is known, in lower case: DNS names, and so certificates, ignore case.
 std::string canonical_node(std::string_view name);
 
 }  // namespace binnacle::ingest

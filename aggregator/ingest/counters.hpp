@@ -10,18 +10,19 @@
 
 namespace binnacle::ingest {
 
-/// What the ingest has seen since start. Written on its loop; another thread asks that loop for a copy.
+/// What this room has counted since the start. The ingest loop writes it; other threads ask that loop for a
+/// copy.
 struct ingest_counters {
-  // Connections, before there is a session.
+  // Connections before they have a session.
   std::uint64_t accepted = 0;
   std::uint64_t turned_away = 0;  ///< reset: too many wait for the handshake, or all sessions are taken
   std::uint64_t silent = 0;       ///< sent no ClientHello in time
-  std::uint64_t no_hello = 0;     ///< sent something else
+  std::uint64_t no_hello = 0;     ///< sent something other than a ClientHello
   std::uint64_t left_line = 0;    ///< closed by the peer while it waited for its handshake
-  std::uint64_t begun = 0;        ///< handshakes
-  std::uint64_t evicted = 0;   ///< stopped in the handshake or before the hello, to make room for a newcomer
-  std::uint64_t rationed = 0;  ///< hellos refused without asking about their token: see token_ration
-  std::uint64_t handshake_failures = 0;  ///< no TLS 1.3, no certificate of ours, or too slow
+  std::uint64_t begun = 0;        ///< handshakes that began
+  std::uint64_t evicted = 0;      ///< ended before the hello, to make room for a newcomer
+  std::uint64_t rationed = 0;     ///< hellos refused without a look at their token: see token_ration
+  std::uint64_t handshake_failures = 0;  ///< no TLS 1.3, no good certificate, or too slow
   tls::denials denied;                   ///< refused or ended
   // Sessions.
   std::uint64_t welcomed = 0;
@@ -29,7 +30,7 @@ struct ingest_counters {
   std::uint64_t superseded = 0;      ///< ended because a newer session of the node came
   std::uint64_t frequent_swaps = 0;  ///< times a node's agents replaced one another thrice within a minute
   std::array<std::uint64_t, wire::reason_count> ended{};  ///< refused or ended, by wire::reason
-  // What came through them, sums over all sessions.
+  // What came through the sessions; sums over all of them.
   std::uint64_t bytes = 0;  ///< inside TLS
   std::uint64_t frames = 0;
   std::uint64_t unknown_kinds = 0;  ///< frames of a newer minor version, skipped
@@ -43,7 +44,7 @@ struct ingest_counters {
   std::uint64_t greeting = 0;  ///< connections in the handshake or before the welcome
   double handshake_rate = 0;   ///< handshakes that may begin in a second
   std::uint64_t open = 0;      ///< sessions that were welcomed
-  std::uint64_t pods = 0;      ///< pods whose tokens opened the sessions that are there
+  std::uint64_t pods = 0;      ///< pods whose tokens opened present sessions
 
   std::uint64_t of(wire::reason r) const noexcept { return ended[static_cast<std::size_t>(r)]; }
 };
@@ -51,8 +52,8 @@ struct ingest_counters {
 /// A node that two agents claim.
 struct contest {
   std::string node;
-  std::string stays;  ///< the address of the one whose session goes on; empty: it has left
-  std::string other;  ///< of the one that it replaced, or that was refused
+  std::string stays;  ///< the address of the agent whose session goes on; empty: it has left
+  std::string other;  ///< the address of the agent that was replaced or refused
 };
 
 /// Nodes whose sessions end again and again for one reason.

@@ -9,15 +9,15 @@
 
 namespace binnacle::ingest {
 
-/// How many handshakes a second may begin, learned from how the loop does: more by a fixed step while it has
-/// time, less by a quarter when it is busy (additive increase, multiplicative decrease). So a fleet finds a
-/// quiet aggregator's door wide open, and agents that stream are not kept waiting by those that come.
+/// How many handshakes may begin in a second, learned from the load of the loop: more by a fixed step while
+/// the loop has time, fewer by a quarter when it is busy (additive increase, multiplicative decrease). So a
+/// quiet aggregator lets a fleet in quickly, and newcomers do not delay the agents that are connected.
 ///
-/// Above `usual` the rate goes only while most handshakes end in a welcome, and while the loop comes in time
-/// to what is due. So a crowd of strangers cannot make the loop spend more on it than `usual` costs, and on a
-/// machine without CPU for it the loop begins no more than it can finish. Only the loop's own work brings the
-/// rate below `usual`: on a machine that is busy with other programs, fewer handshakes would change nothing,
-/// and the fleet would be away for longer. Pure.
+/// The rate exceeds `usual` only while most handshakes end in a welcome and the loop's timers are on time. So
+/// strangers cannot make the loop spend more time on them than `usual` handshakes cost, and on a machine
+/// without spare CPU the loop begins no more handshakes than it can finish. Only the loop's own work lowers
+/// the rate below `usual`: if other programs keep the machine busy, fewer handshakes would not help, and the
+/// fleet would be away for longer. Pure.
 class handshake_rate {
  public:
   /// Handshakes a second. A mutual handshake takes 0.8 ms of the loop; one that a stranger begins and
@@ -25,30 +25,30 @@ class handshake_rate {
   struct bounds {
     double least = 100, usual = 600, most = 4'000;
   };
-  /// Shares of the time for which the loop works: below `has_time` more begin, above `busy` fewer. The latter
-  /// is less than aggregator::reading_budget::busy: agents that come do not slow the readings of agents that
-  /// are there.
+  /// Loads of the loop, as the share of time in which it works. Below `has_time` more handshakes begin, above
+  /// `busy` fewer. `busy` is less than aggregator::reading_budget::busy, so that newcomers do not slow the
+  /// readings of connected agents.
   static constexpr double has_time = 0.65, busy = 0.72;
-  /// A loop that comes later than this to what is due has too much in one turn, or the machine has no CPU for
-  /// it.
+  /// If the loop is later than this, it has too much work in one turn, or the machine has no CPU for it.
   static constexpr duration late = std::chrono::milliseconds(20);
-  static constexpr double step = 50;                                  ///< more, for each measurement
-  static constexpr double part = 0.75;                                ///< what is left of the rate
+  static constexpr double step = 50;    ///< added to the rate when more may begin
+  static constexpr double part = 0.75;  ///< factor of the rate when the loop is busy
   static constexpr duration period = std::chrono::milliseconds(100);  ///< between two measurements
 
   /// What happened since the last measurement.
   struct measurement {
-    double load = 0;             ///< which part of the time the loop worked, 0 to 1
+    double load = 0;             ///< the share of time in which the loop worked, 0 to 1
     duration lateness{};         ///< how late it came to this measurement
     std::uint64_t begun = 0;     ///< handshakes
     std::uint64_t welcomed = 0;  ///< sessions
-    bool kept_waiting = false;   ///< a handshake waited for nothing but this rate
+    bool kept_waiting = false;   ///< a handshake waited only because of this rate
   };
 
   explicit handshake_rate(bounds b) noexcept : bounds_(b), now_(b.usual) {}
 
   void measured(const measurement& m) noexcept {
-    // A handshake may end in the next period. So what began and what was welcomed are sums that fade.
+    // A handshake may begin in one period and end in the next. So both counts are sums over several periods,
+    // in which older periods count less and less.
     begun_ = begun_ * fading + static_cast<double>(m.begun);
     welcomed_ = welcomed_ * fading + static_cast<double>(m.welcomed);
     const bool mostly_agents = 2 * welcomed_ >= begun_ && welcomed_ > 0;
@@ -73,13 +73,13 @@ class handshake_rate {
   double begun_ = 0, welcomed_ = 0;
 };
 
-/// When the next handshake may begin: a token bucket that holds no more than what comes in a twentieth of a
-/// second, so that handshakes never keep the loop busy for long. Pure.
+/// Says when the next handshake may begin. It is a token bucket that holds the handshakes of a twentieth of a
+/// second at most, so that handshakes never keep the loop busy for long. Pure.
 class handshake_budget {
  public:
   handshake_budget(double per_second, instant now) noexcept : cost_(cost_of(per_second)), free_at_(now) {}
 
-  /// From the next handshake on.
+  /// Sets the rate, from the next handshake on.
   void set_rate(double per_second) noexcept { cost_ = cost_of(per_second); }
 
   bool allows(instant now) const noexcept { return free_at_ <= now; }

@@ -27,8 +27,7 @@ using async::within;
 
 namespace {
 
-/// A peer that vanished without a word is found by the kernel within half a minute, also while we send
-/// nothing.
+/// Makes the kernel find a peer that has vanished within half a minute, even while we send nothing.
 void watch_peer(async::tcp_socket& s) {
   const auto set = [fd = s.native_handle()](int level, int name, int value) {
     ::setsockopt(fd, level, name, &value, sizeof value);
@@ -40,7 +39,7 @@ void watch_peer(async::tcp_socket& s) {
   set(IPPROTO_TCP, TCP_USER_TIMEOUT, 30'000);
 }
 
-/// The peer has closed its end. Its ClientHello is still there to be read, but nobody waits for the answer.
+/// Whether the peer has closed its end. Its ClientHello can still be read, but nobody waits for the answer.
 /// Source: tcp(7), TCP_INFO.
 bool has_left(async::tcp_socket& s) {
   tcp_info is{};
@@ -80,7 +79,7 @@ struct listener::impl : std::enable_shared_from_this<listener::impl> {
   lobby silent;                // accepted
   waiting_line<arrival> line;  // said hello, and waiting for their handshake
   handshake_budget budget;
-  bool kept_waiting = false;  // by the budget, since the last measurement
+  bool kept_waiting = false;  // a handshake waited for the budget since the last measurement
   async::event queued;
   async::event first_begun;  // a handshake begins while the load is not measured, or the listener stops
   bool measuring = false;
@@ -100,8 +99,9 @@ void listener::impl::lose(async::tcp_socket& s) {
   turn_away(s);
 }
 
-/// As many as are served before they lose patience. Each takes the place of the session that it will have, so
-/// the line of a fleet that comes back takes no descriptor of anybody else; some may wait in any case.
+/// The most connections in line: as many as can be served before their patience ends, and no more than there
+/// are places for sessions, because each takes the descriptor of its later session. handshake_queue of them
+/// may wait in any case.
 std::size_t listener::impl::most_in_line() const {
   const ingest_options& o = shared->options;
   const std::size_t taken = shared->greeting.size() + shared->counters.open;
@@ -135,9 +135,10 @@ task<void> listener::impl::accept(std::shared_ptr<impl> self) {
   }
 }
 
-/// A crowd before the welcome keeps no agent out: the network that has most connections there gives up the
-/// one that has waited longest for its peer. Where few files may be open, such a crowd fills all sessions
-/// sooner than the places before the welcome.
+/// Whether one more connection may begin its handshake. If all places are taken, the network with the most
+/// connections before the welcome loses the one that has waited longest for its peer, so that a crowd cannot
+/// keep agents out. (If few files may be open, a crowd reaches the limit on sessions before that on
+/// greeting.)
 bool listener::impl::has_place() {
   shared_state& c = *shared;
   const std::size_t greeting = c.greeting.size();
@@ -146,7 +147,7 @@ bool listener::impl::has_place() {
   if (!full) return true;
   const instant now = boot_clock::now();
   for (agent_session* one : c.greeting.largest()) {
-    if (now - one->came_at() < c.options.least_greeting) return false;  // as all that came after it
+    if (now - one->came_at() < c.options.least_greeting) return false;  // all others came later
     if (!one->waits_for_peer()) continue;
     ++c.counters.evicted;
     one->evict();
@@ -164,8 +165,7 @@ void listener::impl::begin(arrival who) {
   c.tasks.spawn("an agent's session", agent_session::run(std::move(session)));
 }
 
-/// Begins handshakes as the budget allows. Handshakes of slow peers go on side by side, but not without
-/// limit.
+/// Begins handshakes as the budget allows. Handshakes of slow peers run side by side, up to a limit.
 task<void> listener::impl::admit(std::shared_ptr<impl> self) {
   shared_state& c = *self->shared;
   while (!self->stopping) {
@@ -194,12 +194,12 @@ task<void> listener::impl::admit(std::shared_ptr<impl> self) {
     ++c.counters.begun;
     self->begin(std::move(next));
     if (!self->measuring) self->first_begun.notify();
-    // The session begins at the next turn of the loop; what else is due comes before the next handshake.
+    // The session begins at the loop's next turn. Other due work runs before the next handshake.
     co_await async::sleep_for(std::chrono::nanoseconds(0));
   }
 }
 
-/// The budget of handshakes follows what the loop has time for, while somebody is at the door.
+/// Adjusts the budget of handshakes to the load of the loop, while connections wait for a handshake.
 task<void> listener::impl::follow_load(std::shared_ptr<impl> self) {
   const ingest_counters& c = self->shared->counters;
   while (!self->stopping) {
@@ -215,7 +215,7 @@ task<void> listener::impl::follow_load(std::shared_ptr<impl> self) {
       self->kept_waiting = false;
       const async::deadline until = within(handshake_rate::period);
       const bool woken = co_await self->first_begun.wait(until);
-      if (woken) continue;  // we stop, or several began before we measured
+      if (woken) continue;  // we stop, or another handshake began before this measurement
       const instant now = boot_clock::now();
       rate.measured({.load = meter.next(own_thread_time(), now),
                      .lateness = now - from - handshake_rate::period,

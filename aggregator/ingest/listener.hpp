@@ -30,8 +30,8 @@ struct ingest_options {
   std::shared_ptr<tls::context>
       tls;                ///< server side, TLS 1.3, ALPN "binnacle/1"; certificates required, or tokens taken
   token_reviewer review;  ///< checks tokens of agents whose certificate is not enough; null: no token counts
-  std::string agents_account;  ///< the one service account whose tokens count, as token_holder::account
-  token_origin origin = token_origin::anywhere;  ///< of tokens
+  std::string agents_account;  ///< the one service account whose tokens count; see token_holder::account
+  token_origin origin = token_origin::anywhere;  ///< where tokens may come from
   std::string agents_uri_prefix;  ///< of URIs in certificates that name nodes; empty: URIs do not count
   std::string cluster;            ///< the cluster that is served; agents of another one are refused
   std::string replica_id;         ///< told in every welcome
@@ -39,15 +39,16 @@ struct ingest_options {
 
   std::size_t max_sessions = 20'000;  ///< welcomed or not; more are reset
   handshake_rate::bounds handshakes;
-  /// How many connections may wait for their ClientHello, and how many of one unknown network for their
-  /// handshake. Beyond that some are reset, and agents among them come back by their back-off.
+  /// How many connections may wait for their ClientHello, and how many of one unknown network may wait for
+  /// their handshake. Further connections are reset; agents among them retry after their back-off.
   std::size_t handshake_queue = 1'000;
-  /// In all, as many wait for their handshake as begin theirs in this time, or handshake_queue if that is
-  /// more. Less than agents wait (agent::uplink_options::connect_deadline), the handshake included.
+  /// In all, as many connections may wait for their handshake as can begin it in this time, or
+  /// handshake_queue if that is more. The time is shorter than agents wait, handshake included
+  /// (agent::uplink_options::connect_deadline).
   std::chrono::seconds line_patience{10};
   std::size_t max_greeting = 500;  ///< connections in the handshake or before the welcome at one time
-  /// A connection that has been greeting for less does not give way to a newcomer: it may be an agent behind
-  /// a slow line, or on a machine without time.
+  /// A connection that has been greeting for less than this does not make room for a newcomer: it may be an
+  /// agent behind a slow line or on a busy machine.
   std::chrono::milliseconds least_greeting{std::chrono::seconds(1)};
   std::chrono::milliseconds hello_deadline{std::chrono::seconds(3)};  ///< for the ClientHello
   std::chrono::seconds handshake_deadline{10};  ///< from there to the end of the handshake
@@ -55,9 +56,9 @@ struct ingest_options {
   std::chrono::seconds silence{30};  ///< or three times the node's longest period, if that is more
 };
 
-/// Accepts agents, admits their handshakes as fast as the loop has time for them, and runs one session each
-/// from start() to stop(). What agents say becomes events of `to`, which must outlive this. A bad session
-/// ends only itself. Threads: all calls on the loop's.
+/// Accepts agents, admits their handshakes as fast as the loop has time for them, and runs a session for
+/// each, from start() to stop(). What agents say becomes events of the core `to`, which must outlive this. A
+/// bad session ends only itself. Threads: all calls on the loop's thread.
 class listener {
  public:
   listener(boost::asio::io_context& loop, ingest_options options, aggregator::core& to, logger log);
@@ -73,19 +74,20 @@ class listener {
   /// new one.
   void set_interest(wire::interest wanted);
 
-  /// Pods, by UID, that are no more: a session that one's token opened ends, and the token counts no longer.
+  /// Tells that pods, by UID, were deleted. Sessions that a token of one of them opened end, and such tokens
+  /// no longer count.
   void pods_deleted(const std::vector<std::string>& uids, instant now);
-  /// The Node object is gone: the node's session ends, so that its agent says anew who it is.
+  /// Tells that a Node object is gone. The node's session ends, so that its agent must identify itself again.
   void node_deleted(std::string_view name);
 
   const ingest_counters& counters() const noexcept;
-  /// Nodes that are claimed by two agents now, in name order.
+  /// Nodes that two agents claim now, in name order.
   std::vector<contest> contests(instant now) const;
   /// Nodes whose sessions ended three times in five minutes for one reason, in the order of reasons.
   std::vector<repeated_end> repeated_ends(instant now) const;
 
-  /// Stops accepting, says goodbye to every agent; what is still open after `grace` is cut. `done` is called
-  /// on the loop.
+  /// Stops accepting and says goodbye to every agent. Connections that are still open after `grace` are cut.
+  /// `done` is called on the loop.
   void stop(std::chrono::milliseconds grace, std::function<void()> done);
 
  private:

@@ -2,15 +2,16 @@
 //
 // A handshake costs a signature, and a socket costs next to nothing. So no peer gets a handshake before it
 // has sent a whole ClientHello. Nothing is read for this: the bytes are looked at in the kernel's buffer
-// (MSG_PEEK), where OpenSSL finds them again later. SO_RCVLOWAT lets the kernel wake us once when six
-// bytes are there, and once when the record is, and not for each byte of a peer that drips.
+// (MSG_PEEK), where OpenSSL finds them again later. With SO_RCVLOWAT the kernel wakes us once when six bytes
+// are there and once when the whole record is, even if a peer sends byte by byte.
 //
-// A visitor costs a socket, little memory and no timer. All have the same patience and came in
-// order, so one timer for the first of them serves all (watch).
+// A waiting connection costs a socket, little memory and no timer. All may wait equally long and are in order
+// of arrival, so one timer for the first of them is enough (watch).
 //
-// A full lobby is somebody's doing. It makes room in the network that has most visitors, so a flood from one
-// /24 takes from itself. Within that network chance decides. If the newest always went, agents that come
-// during the flood would find no way in; and the oldest may be an agent behind a slow line.
+// Only an attack fills the lobby. A full lobby drops a connection of the network that has most of them, so a
+// flood from one /24 only harms itself. Which connection of that network goes is random. If it were always
+// the newest, agents that come during the flood would not get in; and the oldest may be an agent behind a
+// slow line.
 
 #include "aggregator/ingest/lobby.hpp"
 
@@ -31,16 +32,16 @@ using async::task;
 
 namespace {
 
-// Shares are by what one tenant usually has: a /24, or a site's /48.
+// Shares are for the networks that one tenant usually has: a /24, or a site's /48.
 constexpr unsigned v4_share = 24, v6_share = 48;
 constexpr unsigned v4_address = 32, v6_address = 64;
-constexpr std::size_t head_size = 6;  // of a record, and the type of its message
+constexpr std::size_t head_size = 6;  // the head of a record, and the type of its message
 
 enum class shown { hello, other, nothing };
 
-/// What a peer has sent at least six bytes of; `record` is the size of its first record. `nothing`: it has
-/// gone before. Source: RFC 8446 5.1 and 4: a record's type 22, its version's first byte 3, its length; then
-/// the message's type 1.
+/// Says what a peer has begun to send, from its first six bytes; `record` gets the size of its first record.
+/// `nothing`: the peer left before it sent them. Source: RFC 8446 5.1 and 4: a record's type 22, its
+/// version's first byte 3, its length; then the message's type 1.
 shown look_at(int socket, std::size_t& record) {
   constexpr std::size_t record_head = 5, most_record = 1u << 14;
   std::array<std::uint8_t, head_size> seen{};
@@ -56,7 +57,8 @@ bool holds(int socket, std::size_t bytes) {
   return ::recv(socket, nullptr, bytes, MSG_PEEK | MSG_TRUNC | MSG_DONTWAIT) >= static_cast<ssize_t>(bytes);
 }
 
-/// Not readable before so much has come, or the peer has gone (socket(7), SO_RCVLOWAT).
+/// Makes the socket readable only when that many bytes have come, or the peer has gone (socket(7),
+/// SO_RCVLOWAT).
 void wake_at(int socket, std::size_t bytes) {
   const int least = static_cast<int>(bytes);
   ::setsockopt(socket, SOL_SOCKET, SO_RCVLOWAT, &least, sizeof least);
@@ -101,7 +103,7 @@ struct lobby::impl {
   const std::function<void(arrival)> ready;
 
   crowd<visitor> here;
-  std::list<visitor*> in_order;  // as they came
+  std::list<visitor*> in_order;  // in the order in which they came
   async::event came;
   std::minstd_rand random{std::random_device{}()};
   bool watching = false;
@@ -162,7 +164,7 @@ task<bool> lobby::impl::shows_hello(visitor& who, ingest_counters& counters) {
   co_return true;
 }
 
-// One timer for all: they came in the order in which their time is up.
+// One timer serves all, because their time is up in the order in which they came.
 task<void> lobby::impl::watch(std::shared_ptr<impl> self) {
   while (!self->closed) {
     const async::deadline until = self->in_order.empty() ? async::never : self->in_order.front()->until;

@@ -18,11 +18,11 @@ struct arrival {
   network address;  ///< the address itself; of IPv6 the /64
 };
 
-/// Connections that have not spoken yet. They wait here until a whole ClientHello can be read, and cost a
-/// socket but none of the handshakes that run. A connection that sends none in time, or sends anything else,
-/// is closed. When the lobby is full, a connection at random is closed, of the network that has most here. At
-/// random, because the oldest may be an agent behind a slow line. Include from .cpp files only. Threads: one
-/// loop.
+/// Connections that have not sent their ClientHello yet. They wait here until a whole ClientHello can be
+/// read; each costs a socket, but takes no place of a handshake. A connection that sends none in time, or
+/// sends something else, is closed. A full lobby closes a random connection of the network that has most
+/// connections in it. It is random because the oldest may be an agent behind a slow line. Include from .cpp
+/// files only. Threads: one loop.
 class lobby {
  public:
   /// `ready` is called on the loop. The lobby's coroutines run in `tasks`, which must end before `counters`
@@ -35,7 +35,7 @@ class lobby {
 
   void take(async::tcp_socket socket);
   std::size_t size() const noexcept;
-  /// Closes all connections; `ready` is not called after it.
+  /// Closes all connections; `ready` is not called afterwards.
   void close();
 
  private:

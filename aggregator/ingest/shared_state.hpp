@@ -47,9 +47,9 @@ class known_addresses {
   std::map<network, instant> seen_;
 };
 
-/// Pods that were deleted a moment ago: an answer about their tokens may be older than that. All pods of the
-/// cluster come here, so each costs the same however many there are, and when there are too many the oldest
-/// gives way. Pure.
+/// Pods that were deleted a moment ago. They are remembered because an answer about a pod's token may be
+/// older than the deletion. All deleted pods of the cluster come here, so adding one takes constant time, and
+/// when there are too many the oldest is dropped. Pure.
 class deleted_pods {
  public:
   void add(const std::string& uid, instant now) {
@@ -112,7 +112,7 @@ struct shared_state {
   ingest_counters counters;
   wire::interest interest;
   std::unordered_set<std::shared_ptr<agent_session>> sessions;
-  std::map<std::string, std::weak_ptr<agent_session>> by_pod;  ///< by UID, of sessions that a token opened
+  std::map<std::string, std::weak_ptr<agent_session>> by_pod;  ///< sessions opened by token, by pod UID
   deleted_pods gone_pods;
   std::vector<node_link> links;                     ///< by node id
   std::map<std::string, store::node_id> contested;  ///< nodes that are, or were, contested, by name

@@ -12,19 +12,19 @@
 
 namespace binnacle::ingest {
 
-/// Which connection begins its handshake next. Three times of four it is one from an address that an agent
-/// was welcomed from. The others (strangers) take turns, one network after the other, so that each network
-/// has the same share however many connections it sends. Pure.
+/// Which connection begins its handshake next. In three of four turns it is one from an address from which an
+/// agent was welcomed before. The others (strangers) take turns, one network after the other, so that each
+/// network has the same share however many connections it sends. Pure.
 template <class Peer>
 class waiting_line {
  public:
-  /// `most_of_network`: strangers of one network. They serve each other in order, so a crowd among them would
-  /// else keep an agent of its own network waiting for long.
+  /// `most_of_network`: how many strangers of one network may wait. They are served in order, so without this
+  /// bound a crowd would keep an agent of its own network waiting for long.
   explicit waiting_line(std::size_t most_of_network) : most_of_network_(most_of_network) {}
 
-  /// Returns the one that must go if there are `most` in line or too many of this network: one of the
-  /// strangers' network that has most in line, or without strangers one of the known. `draw(n)` names which
-  /// of n.
+  /// Adds a connection. If there are `most` in line already, or too many of this network, it returns the
+  /// connection that must go: one of the strangers' network that has most in line, or, if there are no
+  /// strangers, one of the known. `draw(n)` chooses one of n.
   template <class Draw>
   std::optional<Peer> join(const network& from, bool known, Peer who, std::size_t most, Draw draw) {
     std::optional<Peer> lost;
@@ -39,7 +39,7 @@ class waiting_line {
     return lost;
   }
 
-  /// Takes out the next. The line must not be empty.
+  /// Takes the next connection out of the line, which must not be empty.
   Peer next() {
     const bool is_strangers_turn = known_.empty() || (!strangers_.empty() && turn_++ % 4 == 3);
     if (!is_strangers_turn) return take(known_, 0);
@@ -86,7 +86,7 @@ class waiting_line {
   std::size_t most_of_network_, size_ = 0;
   queue known_;
   strangers strangers_;
-  network last_{};  // the one that had its turn
+  network last_{};  // the network that had its turn last
   std::uint64_t turn_ = 0;
 };
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-/// Kubernetes' JSON, taken apart without trusting it.
+/// Reads Kubernetes' JSON without trusting it.
 namespace binnacle::kube {
 
 /// The member of that name if it is an object, else null.
@@ -23,14 +23,14 @@ std::optional<std::int64_t> integer_in(const boost::json::object& from, std::str
 /// `text` as one JSON object. Errors: protocol.
 result<boost::json::object> parse_object(std::string_view text);
 
-/// JSON objects out of a stream of bytes, one after the other with white space between: a watch's body.
+/// Reads the JSON objects in a stream of bytes, with white space between them, as in a watch's body.
 class object_stream {
  public:
   static constexpr std::size_t most_bytes = 8u << 20;  ///< of one object; etcd takes 1.5 MiB
 
   object_stream();
-  /// Calls `each` for every object that is complete now; it returns false to leave the rest alone. Errors:
-  /// protocol (no JSON, no object), overloaded (too large); the stream is then useless.
+  /// Calls `each` for every object that is complete now, until `each` returns false. Errors: protocol (not
+  /// JSON, not an object), overloaded (too large). After an error the stream cannot be used any more.
   result<void> feed(std::string_view bytes, const std::function<bool(const boost::json::object&)>& each);
 
  private:

@@ -10,8 +10,8 @@ namespace binnacle::kube {
 /// RFC 3339 with exactly six digits behind the point, UTC: Kubernetes' MicroTime, of leases and events.
 std::string micro_time(std::chrono::system_clock::time_point t);
 
-/// A time of RFC 3339: "2026-01-01T00:00:00Z", with a fraction (which is dropped) or an offset if need be;
-/// nothing for anything else.
+/// Reads a time of RFC 3339, such as "2026-01-01T00:00:00Z". It may have an offset, and a fraction, which is
+/// dropped. Nothing for any other text.
 std::optional<std::chrono::system_clock::time_point> parse_rfc3339(std::string_view text);
 
 }  // namespace binnacle::kube

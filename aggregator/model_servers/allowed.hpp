@@ -9,12 +9,13 @@
 
 namespace binnacle::model_servers {
 
-/// Which servers may be asked. Nodes' labels and objects of a namespace name them, and whoever writes these
-/// must not choose whom the aggregator connects to.
+/// The servers that may be asked. Labels of nodes and objects in namespaces name model servers, and whoever
+/// may write those must not be able to make the aggregator connect anywhere.
 class allowed_servers {
  public:
   allowed_servers() = default;
-  /// "HOST", "HOST:PORT", "*.SUFFIX" or "*.SUFFIX:PORT"; without a port any. Errors: invalid_input.
+  /// Reads entries "HOST", "HOST:PORT", "*.SUFFIX" or "*.SUFFIX:PORT". Without a port any port is allowed.
+  /// Errors: invalid_input.
   static result<allowed_servers> read(const std::vector<std::string>& list);
 
   bool empty() const noexcept { return all_.empty(); }

@@ -57,8 +57,8 @@ bool asker::due(const entry& e, instant now) const {
   return now >= e.not_before && (e.known == nullptr || now - e.answered_at >= asked_again_after);
 }
 
-/// How many points are asked for at once. A limit may have been a moment's: after a while more are tried
-/// again.
+/// How many points to ask for at once. A limit may have been temporary, so after a while a larger batch is
+/// tried.
 std::size_t asker::batch_of(server& s, const question& q, const entry& e, instant now) {
   const auto at = s.batches.find(q.model.path);
   if (at == s.batches.end()) return points;
@@ -162,7 +162,7 @@ void asker::answered(const call& c, const result<reply>& got, instant now) {
     case reply::verdict::busy: return leave_alone(s, "it answered " + got->said, {}, now);
     case reply::verdict::refused: break;
   }
-  // The batch was not to blame.
+  // A single point was refused, so the size of the batch was not the reason.
   if (c.count == 1) s.batches.erase(model.path);
   s.trouble.clear();
   leave_alone(e, outcome::refused, "it answered " + got->said, now);

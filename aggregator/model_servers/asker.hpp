@@ -18,16 +18,16 @@
 
 namespace binnacle::model_servers {
 
-/// Which questions are asked when, and what is known of their answers. Pure: time and answers are given.
+/// Decides which question is asked when, and keeps the answers. Pure: time and answers are given.
 ///
-/// One call at a time goes to each server. A server that cannot be reached, or says that it is overloaded, is
-/// left alone for a random time of up to a minute, which grows with each failure. A model that is refused, or
-/// says what cannot be, is left alone by itself: for a second at first, at most for 15 minutes. A batch that
-/// is perhaps too large is halved, and the limit for this model is remembered; it is tried twice as large
-/// again an hour later. A batch that is not answered in time is halved, too, and the model left alone: only
-/// if a small one is not answered either is the server ill. An answer counts for 15 minutes and is asked for
-/// again then; while no new one comes it counts for an hour. Bounds: most_questions; questions that nobody
-/// asks any more for 10 minutes are dropped.
+/// One call at a time goes to each server. A server that cannot be reached, or says that it is overloaded,
+/// gets no calls for a random time, which grows with each failure up to a minute. If a server refuses a
+/// model, or the model's answer is impossible, only this model gets a pause: a second at first, 15 minutes at
+/// most. A batch that may be too large is halved, and the limit for this model is remembered; an hour later
+/// twice as many points are tried. A batch that is not answered in time is halved, too, and the model gets a
+/// pause; only if a small batch is not answered either does the server count as ill. After 15 minutes an
+/// answer is asked for again; while no new one comes, it counts for an hour. Bounds: most_questions;
+/// questions that nobody asks any more for 10 minutes are dropped.
 class asker {
  public:
   static constexpr std::size_t most_questions = 2'000;
@@ -35,7 +35,7 @@ class asker {
   static constexpr duration counts_for = std::chrono::hours(1);
   static constexpr duration dropped_after = std::chrono::minutes(10);
   static constexpr duration batches_grow_after = std::chrono::hours(1);
-  /// So few points that a server which is not ill answers them in time.
+  /// So few points that a healthy server answers them in time.
   static constexpr std::size_t few = 8;
 
   enum class outcome : std::uint8_t { answered, halved, refused, implausible, failed };
@@ -44,14 +44,14 @@ class asker {
 
   explicit asker(std::uint64_t seed) : random_(seed) {}
 
-  /// What is known now, and that it is still of interest. Null: nothing.
+  /// Returns what is known now, and notes that somebody still wants this question. Null: nothing is known.
   std::shared_ptr<const predict::model> want(const question& q, instant now);
-  /// In a clause: why nothing newer is known. Empty: all is well, or it is being asked.
+  /// Why nothing newer is known, as a clause. Empty if all is well, or the question is being asked.
   std::string trouble(const question& q) const;
-  /// The troubles of all that is asked for, a sentence for each server or model that has one; ten at most.
+  /// One sentence for each server or model with trouble; ten at most.
   std::vector<std::string> troubles() const;
 
-  /// A call to be made now. Each must come back by answered().
+  /// A call to be made now. answered() must be called for each of them.
   struct call {
     question about;
     std::size_t first = 0, count = 0;

@@ -11,14 +11,14 @@
 
 namespace binnacle::model_servers {
 
-/// What is wrong with objects of the API server, so that it is said once on the object and, while it lasts,
-/// in the status. Pure. Somebody looks at all objects again and again and add()s what is wrong with them;
-/// what was not added for `ends_after` is over. Bounds: `most` at once; those beyond are left out, which the
-/// sentences say.
+/// Faults in objects of the API server. Each is written once as an event on the object, and is in the status
+/// while it lasts. Pure. The caller looks at all objects again and again, and add()s each fault that it
+/// finds. A fault that was not added for `ends_after` is over. Bounds: `most` faults at once; further ones
+/// are left out, and the sentences say so.
 class complaints {
  public:
   static constexpr std::size_t most = 2'000;
-  /// Nodes' values come some seconds after the nodes.
+  /// The values of nodes come some seconds after the nodes, so a fault is reported only after this time.
   static constexpr duration said_after = std::chrono::seconds(30);
   static constexpr duration ends_after = std::chrono::minutes(1);
 
@@ -27,7 +27,8 @@ class complaints {
   /// Forgets what is over.
   void end_old(instant now);
 
-  /// Events to be written now: each once while it lasts, if `write` takes it.
+  /// Writes the events that are due. Each fault gets one event while it lasts; if `write` does not take it,
+  /// it is tried again.
   template <class Write>
   void say(instant now, Write&& write) {
     for (auto& [what, c] : all_) {

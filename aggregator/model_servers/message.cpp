@@ -43,8 +43,8 @@ using values = std::vector<double>;
 
 error no_message() { return {errc::protocol, "the answer is no message of this protocol"}; }
 
-/// One of a repeated number: packed with others, or alone as `type`. A server may send the field as anything
-/// else, which is skipped: protozero gives a value only of the type that stands there.
+/// Reads a part of a repeated number: packed with others, or alone as `type`. If a server sends the field in
+/// another form, it is skipped, because protozero can read a value only as the type in which it was sent.
 template <class Single, class Packed>
 void add_to(values& out, pbf_reader& from, pbf_wire_type type, Single single, Packed packed) {
   if (from.wire_type() == pbf_wire_type::length_delimited) {
@@ -77,7 +77,7 @@ void add_unsigned(values& out, pbf_reader& from) {
       [&] { return from.get_packed_uint64(); });
 }
 
-/// The inputs of all rows, one behind the other, as 32-bit floats.
+/// The inputs of all rows, one after the other, as 32-bit floats.
 std::vector<float> rows_of(const question& q, std::size_t first, std::size_t count) {
   std::vector<float> out;
   out.reserve(count * (q.count + std::size_t{1}));
@@ -98,7 +98,8 @@ std::string infer_request(const question& q, std::size_t first, std::size_t coun
   input.add_string(tensor_type, "FP32");
   const std::array<std::int64_t, 2> shape{static_cast<std::int64_t>(count), q.count + std::int64_t{1}};
   input.add_packed_int64(tensor_shape, shape.begin(), shape.end());
-  // Typed and not raw: MLServer answers as it is asked, and both it and Triton take this.
+  // Values are sent typed and not raw, because MLServer answers in the form of the question, and both
+  // MLServer and Triton accept this form.
   pbf_writer contents(input, tensor_contents);
   const auto rows = rows_of(q, first, count);
   contents.add_packed_float(contents_fp32, rows.begin(), rows.end());
@@ -139,7 +140,7 @@ std::string predict_request(const question& q, std::size_t first, std::size_t co
   return out;
 }
 
-// What V2 answers.
+// Answers of V2.
 
 struct output {
   std::string name;
@@ -175,7 +176,7 @@ output read_output(pbf_reader from) {
   return out;
 }
 
-/// The output named predict, else the first.
+/// Reads the output named "predict", else the first one.
 result<values> infer_response(std::string_view message) {
   std::optional<output> chosen;
   std::size_t place = 0, outputs = 0;
@@ -203,7 +204,7 @@ result<values> infer_response(std::string_view message) {
   return numbers_in(raw[place], chosen->type);
 }
 
-// What TensorFlow Serving answers.
+// Answers of TensorFlow Serving.
 
 /// How many elements a shape has, at most `most`.
 std::size_t elements_of(pbf_reader shape, std::size_t most) {
@@ -229,7 +230,8 @@ std::size_t elements_of(pbf_reader shape, std::size_t most) {
   return out;
 }
 
-/// `asked` values are of use, so that one more is all that is ever filled in.
+/// Only `asked` values are of use. So a shortened list is filled up to one more than that at most, which
+/// shows that there are too many.
 result<values> read_tensor(pbf_reader from, std::size_t asked) {
   number type = number::none;
   std::size_t elements = 1;
@@ -260,13 +262,13 @@ result<values> read_tensor(pbf_reader from, std::size_t asked) {
     const auto bits = static_cast<std::uint16_t>(std::clamp(one, 0.0, 65535.0));
     typed.push_back(type == number::bf16 ? from_bfloat(bits) : from_half(bits));
   }
-  // Of equal values at the end TensorFlow may send one.
+  // If the last values are equal, TensorFlow may send only one of them.
   if (!typed.empty() && typed.size() < elements) typed.resize(elements, typed.back());
   return typed;
 }
 
-/// The output named outputs, as WAO's models have it, else the first by name: the entries of a map come in
-/// any order.
+/// Reads the output named "outputs", as in WAO's models, else the first one by name, because the entries of a
+/// map come in any order.
 result<values> predict_response(std::string_view message, std::size_t asked) {
   std::optional<std::string> chosen;
   std::string_view tensor;

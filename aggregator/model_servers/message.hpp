@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-/// The same question and answer as protobuf messages, for gRPC. Pure.
+/// A question and its answer as protobuf messages, for gRPC. Pure.
 namespace binnacle::model_servers {
 
 /// "/inference.GRPCInferenceService/ModelInfer" or TensorFlow Serving's.

@@ -8,13 +8,13 @@
 
 namespace binnacle::model_servers {
 
-/// The first InternalIP of each node, for templates that ask for it. Node objects are large, and everybody
-/// else needs their metadata alone.
+/// The first InternalIP of each node, for templates that use it. Node objects are large, and all other users
+/// need only the metadata, so this is a follower of its own.
 class node_addresses final : public kube::watcher {
  public:
   static kube::reflector::settings collection();
 
-  /// Empty: not known.
+  /// The node's address; empty if it is not known.
   std::string_view find(std::string_view node) const noexcept;
 
   void changed(const kube::object_key& key, const boost::json::object& object) override;

@@ -14,7 +14,7 @@ namespace {
 
 namespace json = boost::json;
 
-// What WAO's collectors of type Fake say.
+// The values of WAO's collectors of type Fake.
 constexpr double fake_inlet = 15.5, fake_pressure = 7.5;
 
 struct term {

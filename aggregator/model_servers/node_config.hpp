@@ -10,14 +10,14 @@
 
 namespace binnacle::model_servers {
 
-/// Which model an object of WAO's names.
+/// The model that an object of WAO's names.
 struct named_model {
   std::string object;                 ///< "NodeConfig wao-system/worker-0"
-  result<node_model> model;           ///< or, in a clause, why it cannot be used
-  kube::object_reference about = {};  ///< where the API server told of it
+  result<node_model> model;           ///< the model, or why it cannot be used, as a clause
+  kube::object_reference about = {};  ///< the object itself, for events about it
 };
 
-/// What the spec of a NodeConfig says (WAO's second version).
+/// Reads the spec of a NodeConfig (WAO's second version).
 named_model read_node_config(std::string object, const boost::json::object& spec);
 
 }  // namespace binnacle::model_servers

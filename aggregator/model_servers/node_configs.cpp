@@ -91,7 +91,7 @@ void node_configs::complain_of(const node& n, complaints& to, instant now) const
         counts = &o;
         continue;
       }
-      // Without the node's name, so that it is one sentence for all nodes that both select.
+      // The sentence does not name the node, so that it is the same for all nodes that both templates select.
       to.add(
           o.about,
           fmt::format("NodeConfigTemplate {}/{} ({}) selects nodes that it selects, too, and goes before it",
@@ -137,7 +137,8 @@ void node_configs::complain(complaints& to, instant now) const {
   for (std::size_t g = 0; g < groups; ++g) {
     const configs_of& c = configs_[g];
     for (const auto& [node, keys] : c.by_node) {
-      // Of the newer group one counts, so that all of the older are of no use.
+      // If the newer group has an object for the node, that one counts, and all objects of the older group
+      // are unused.
       const configs_of* counts = &c;
       for (std::size_t newer = 0; newer < g; ++newer)
         if (configs_[newer].by_node.contains(node)) counts = &configs_[newer];

@@ -17,12 +17,12 @@ namespace binnacle::model_servers {
 
 /// NodeConfig and NodeConfigTemplate objects of WAO's second version, of both API groups: which model each
 /// node has. A NodeConfig goes before a template, and an object of the newer group before one of the older.
-/// Of several for one node the first by namespace and name counts.
+/// If several objects are for one node, the first by namespace and name counts.
 class node_configs {
  public:
   node_configs();
 
-  /// Four: NodeConfigs of the newer group and of the older, and the templates of both.
+  /// Four collections: NodeConfigs and NodeConfigTemplates, each of the newer and of the older group.
   static constexpr std::size_t collections = 4;
   static kube::reflector::settings collection(std::size_t i);
   /// For the reflector of that collection.
@@ -33,14 +33,14 @@ class node_configs {
     label_look_up labels;  ///< null: there is no such Node object, and no template selects it
     std::string_view address;
   };
-  /// None: no object names that node or selects it.
+  /// The model of a node; none if no object names or selects the node.
   std::optional<named_model> find(const node& n) const;
-  /// Says which templates select a node that another one is for.
+  /// Complains of templates that select a node although another template goes before them.
   void complain_of(const node& n, complaints& to, instant now) const;
-  /// Whether some template asks for nodes' addresses.
+  /// Whether some template uses nodes' addresses.
   bool need_addresses() const noexcept;
   std::size_t size() const noexcept;
-  /// Says what is wrong with objects whatever their nodes are.
+  /// Complains of faults of objects that do not depend on nodes.
   void complain(complaints& to, instant now) const;
 
  private:

@@ -120,7 +120,7 @@ question question_of(const node_model& m, const readings& r, double cores, polic
   for (std::size_t i = 0; i < degrees.size(); ++i) {
     const span& s = (*m.shares)[i];
     std::optional<double> share;
-    // A trained network means nothing far outside what it was trained with.
+    // Far outside its training data a trained network's output means nothing, so the input is limited.
     if (degrees[i]) share = std::clamp((*degrees[i] - s.from) / (s.to - s.from), -1.0, 2.0);
     set(i, share, typical_share, share_step);
   }

@@ -14,20 +14,20 @@
 
 namespace binnacle::model_servers {
 
-/// From which to which temperature an input goes from 0 to 1, in °C. The lower one may be the larger one.
+/// The temperatures, in °C, at which an input is 0 and 1. `from` may be larger than `to`.
 struct span {
   double from = 0, to = 1;
   friend bool operator==(const span&, const span&) = default;
 };
 
-/// Which model a node has, and what its inputs are made of.
+/// The model of a node, and how its inputs are made.
 struct node_model {
   served_model model;
-  /// WAO's first version: inlet and both sockets, as shares of these. None: the second version, whose inputs
-  /// are degrees and pascals.
+  /// For WAO's first version: the spans in which the inlet and both sockets become shares. None for the
+  /// second version, whose inputs are degrees and pascals.
   std::optional<std::array<span, 3>> shares;
-  std::optional<double> inlet;     ///< °C, where an object fixes it
-  std::optional<double> pressure;  ///< Pa, likewise
+  std::optional<double> inlet;     ///< °C, if an object sets a fixed value
+  std::optional<double> pressure;  ///< Pa, if an object sets a fixed value
 
   friend bool operator==(const node_model&, const node_model&) = default;
 };
@@ -35,12 +35,12 @@ struct node_model {
 inline constexpr std::string_view host_label = "tensorflow/host";
 
 /// A node's model by the labels of WAO's first version (tensorflow/host, ambient/min…), asked by gRPC as WAO
-/// does. The usual port of TensorFlow Serving's REST API, 8501, is asked by that. None: the node has no
-/// tensorflow/host. Errors: invalid_input, a clause that names the label.
+/// does. Port 8501, the usual one of TensorFlow Serving's REST API, is asked by REST instead. None if the
+/// node has no label tensorflow/host. Errors: invalid_input, a clause that names the label.
 using label_look_up = std::function<std::optional<std::string_view>(std::string_view key)>;
 std::optional<result<node_model>> model_by_labels(const label_look_up& labels);
 
-/// What a node measures of a model's inputs now; none: nobody does.
+/// The present values of a model's inputs at a node; none where nobody measures them.
 struct readings {
   std::optional<double> inlet, cpu1, cpu2;  ///< °C
   std::optional<double> pressure;           ///< Pa, in front minus behind
@@ -50,13 +50,13 @@ struct readings {
 readings readings_of(const store::row& cells, instant now);
 
 /// What to ask for a node. Temperatures are rounded to a degree, the pressure to a pascal, shares to a tenth.
-/// `before`: the node's last question, whose inputs stay while the new ones are within three quarters of a
-/// step of them, so that a reading between two steps asks for nothing. Typical for what nobody measures:
-/// 22 °C, 5 Pa, a share of 0.5.
+/// `before` is the node's last question. An input keeps its value from there while the new reading is within
+/// three quarters of a step of it, so that a reading between two steps causes no new questions. If nobody
+/// measures an input, a typical value is used: 22 °C, 5 Pa, a share of 0.5.
 question question_of(const node_model& m, const readings& r, double cores, policy::cpu_format format,
                      const question* before);
 
-/// What its model is told though nobody measures it, a clause each: "nobody measures …".
+/// A clause for each input of the question that nobody measures: "nobody measures …".
 std::vector<std::string> assumptions_of(const question& q);
 
 }  // namespace binnacle::model_servers

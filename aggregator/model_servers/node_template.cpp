@@ -22,7 +22,7 @@ namespace json = boost::json;
 
 error not_taken(std::string what) { return {errc::invalid_input, std::move(what)}; }
 
-/// The n-th part of a dotted quad; "x" if the address is none.
+/// The n-th part of a dotted quad; "x" if the address is not one.
 std::string octet(std::string_view address, std::size_t n) {
   std::array<std::string_view, 4> parts;
   for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -38,7 +38,8 @@ std::string octet(std::string_view address, std::size_t n) {
   return std::string(parts[n]);
 }
 
-/// One word of an action: a variable, a text in quotes, a number. Nothing: something else.
+/// The value of one word of an action: a variable, a text in quotes or a number. Nothing if it is something
+/// else.
 std::optional<std::string> value_of(std::string_view word, const template_values& of) {
   if (word == ".Hostname") return std::string(of.hostname.empty() ? "undefined.example.com" : of.hostname);
   if (word == ".IPv4.Address") return std::string(of.address.empty() ? "x.x.x.x" : of.address);
@@ -52,7 +53,7 @@ std::optional<std::string> value_of(std::string_view word, const template_values
   return std::nullopt;
 }
 
-/// sprig's toInt64: what is no number is 0.
+/// As sprig's toInt64: a text that is not a number gives 0.
 std::int64_t integer_of(std::string_view text) {
   std::int64_t out = 0;
   const auto end = text.data() + text.size();
@@ -60,7 +61,7 @@ std::int64_t integer_of(std::string_view text) {
   return read.ec == std::errc() && read.ptr == end ? out : 0;
 }
 
-/// Its words; blanks inside quotes belong to a word.
+/// The words of an action. Blanks inside quotes belong to a word.
 std::vector<std::string_view> words_of(std::string_view action) {
   std::vector<std::string_view> out;
   while (true) {
@@ -95,11 +96,11 @@ std::optional<std::string> result_of(std::string_view action, const template_val
   return std::nullopt;
 }
 
-/// The texts of a NodeConfig's spec that may depend on the node, and that we use.
+/// The texts in a NodeConfig's spec that we use and that may depend on the node.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 3> terms{
     {{"predictor", "powerConsumption"}, {"metricsCollector", "inletTemp"}, {"metricsCollector", "deltaP"}}};
 
-/// `f(text)` for each of them, which may change it. Errors: that of f.
+/// Calls `f(text)` for each of these texts; `f` may change it. Errors: those of `f`.
 template <class F>
 result<void> each_text(json::object& spec, F&& f) {
   for (const auto& [part, term] : terms) {
@@ -109,7 +110,7 @@ result<void> each_text(json::object& spec, F&& f) {
     json::object* given = inner == nullptr ? nullptr : inner->if_object();
     if (given == nullptr) continue;
     for (const std::string_view name : {"type", "endpoint"}) {
-      // Only of the model: collectors are not asked for values.
+      // Only the model's endpoint counts, because collectors are not asked for values.
       if (name == "endpoint" && part != "predictor") continue;
       json::value* text = given->if_contains(name);
       if (text == nullptr || !text->is_string()) continue;
@@ -121,7 +122,7 @@ result<void> each_text(json::object& spec, F&& f) {
   return {};
 }
 
-/// A LabelSelector as its text. Errors: a clause.
+/// Reads a LabelSelector object. Errors: a clause.
 result<questions::selector> selector_in(const json::object* from) {
   if (from == nullptr) return not_taken("it has no nodeSelector");
   std::vector<std::string> all;
@@ -194,7 +195,7 @@ result<node_template> node_template::read(const kube::object_key& key, const jso
     const std::string_view words(text);
     same = same && words.find("{{") == words.npos;
     out.needs_address_ = out.needs_address_ || words.find(".IPv4") != words.npos;
-    // What cannot be filled in for one node cannot be for any.
+    // If a text cannot be filled in for one node, it cannot be filled in for any.
     const auto tried = fill_in(words, {});
     if (tried.has_error()) return tried.error();
     return {};

@@ -18,7 +18,7 @@ namespace json = boost::json;
 constexpr double most_watts = 100'000;
 constexpr unsigned deepest = 3;  // outputs, rows, columns
 
-/// Nested or flat, row by row. False: something in it is no number.
+/// Reads the numbers of a list, nested or flat, row by row. False: something in it is not a number.
 bool flatten(const json::value& v, unsigned depth, std::vector<double>& out) {
   if (v.is_number()) {
     out.push_back(v.to_number<double>());
@@ -85,7 +85,7 @@ result<std::vector<double>> watts_in(protocol speaks, std::string_view body, std
   boost::system::error_code failed;
   const json::value answer = json::parse(body, failed);
   if (failed) {
-    // TensorFlow Serving writes these bare, which is no JSON.
+    // TensorFlow Serving writes these words without quotes, which is not JSON.
     if (body.find("NaN") != body.npos || body.find("Infinity") != body.npos)
       return error{errc::invalid_input, "the model says NaN or Infinity"};
     return error{errc::protocol, "the answer is no JSON"};

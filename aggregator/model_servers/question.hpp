@@ -12,11 +12,11 @@
 #include <string_view>
 #include <vector>
 
-/// One whole curve asked of a model, and what it answers: the text of both protocols over REST. Pure.
+/// The question for a model's whole curve, and its answer: the texts of both protocols over REST. Pure.
 namespace binnacle::model_servers {
 
-/// What a model is asked: its watts at evenly spaced loads, from idle to all cores busy, with all other
-/// inputs as they are. Nodes with the same model, size and inputs ask one question.
+/// Asks a model for its watts at evenly spaced loads, from idle to all cores busy, with the present values of
+/// all other inputs. Nodes with the same model, size and inputs share one question.
 struct question {
   served_model model;
   double cores = 0;  ///< of the node
@@ -28,7 +28,7 @@ struct question {
   friend auto operator<=>(const question&, const question&) = default;
 };
 
-/// Models of trees are steps, and a hundred points show steps of one percent.
+/// Models made of decision trees have steps, and a hundred points show steps of one percent.
 inline constexpr std::size_t points = predict::curve::most_points;
 
 /// The inputs of the point numbered `i`: the load, and `count` of `others`.
@@ -37,15 +37,16 @@ std::array<double, 4> inputs_at(const question& q, std::size_t i);
 /// The body that asks for `count` points from the one numbered `first` on.
 std::string body_of(const question& q, std::size_t first, std::size_t count);
 
-/// The watts in a body that came with status 200. Errors: protocol: it is not what was asked for;
-/// invalid_input: the model says what is no number. Each a clause.
+/// Reads the watts in a body that came with status 200. Errors: protocol, if the body does not answer the
+/// question; invalid_input, if the model's answer is not a number. Each is a clause.
 result<std::vector<double>> watts_in(protocol speaks, std::string_view body, std::size_t count);
 
-/// What a server says of its refusal, whatever its form: {"error"}, {"detail"} or plain text; shortened.
+/// The server's reason for a refusal, in any of its forms ({"error"}, {"detail"} or plain text), shortened.
 std::string refusal_in(std::string_view body);
 
-/// The curve, lifted where it falls. Errors: invalid_input, a clause, for what no server draws: watts that
-/// are not above 0, beyond 100 kW, or nowhere higher than at idle.
+/// Makes the curve from the watts. Where they fall with rising load, the earlier value is used. Errors:
+/// invalid_input, a clause, for watts that no server draws: not above 0, beyond 100 kW, or nowhere higher
+/// than at idle.
 result<predict::curve> curve_of(const std::vector<double>& watts, double cores);
 
 }  // namespace binnacle::model_servers

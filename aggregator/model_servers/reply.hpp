@@ -9,23 +9,23 @@
 
 namespace binnacle::model_servers {
 
-/// What a server said to a call, whatever carried it.
+/// A server's reply to a call, by REST or gRPC.
 struct reply {
   enum class verdict : std::uint8_t {
     answered,
-    too_many,  ///< perhaps the batch is too large: half of it may be taken
+    too_many,  ///< perhaps the batch was too large; half of it may succeed
     busy,      ///< the server is ill or overloaded
-    refused,   ///< this model, as it was asked
+    refused,   ///< the server refuses this question about this model
   };
   verdict is = verdict::refused;
   std::string body;  ///< of an answer
   std::string said;  ///< else: "404 "Model x not found"", shortened
 };
 
-/// `count`: the points that were asked for. Of one point the batch is not to blame.
+/// `count`: how many points were asked for. If it was one, the batch was not too large.
 reply reply_of(const http::answer& got, std::size_t count);
-/// The same by gRPC's status. RESOURCE_EXHAUSTED is what servers say of a message that is too large, and for
-/// one point of a server with too much to do.
+/// The same from gRPC's status. RESOURCE_EXHAUSTED means that the message was too large; for a single point
+/// it means that the server is overloaded.
 reply reply_of(const grpc::answer& got, std::size_t count);
 
 }  // namespace binnacle::model_servers

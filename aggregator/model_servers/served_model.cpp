@@ -12,13 +12,13 @@ namespace {
 
 error bad_endpoint(std::string what) { return {errc::invalid_input, std::move(what)}; }
 
-/// A name that becomes one segment of a path as it is.
+/// Whether the name can be one segment of a path without escaping.
 bool is_segment(std::string_view s) {
   return !s.empty() && s != "." && s != ".." && may_stand_in_url(s) &&
          s.find_first_of("/?#%\\") == std::string_view::npos;
 }
 
-/// What stands before the next '/', which is taken, too.
+/// Takes the text before the next '/', and the '/', off `rest`.
 std::string_view take_segment(std::string_view& rest) {
   const std::string_view out = rest.substr(0, rest.find('/'));
   rest.remove_prefix(std::min(rest.size(), out.size() + 1));
@@ -45,7 +45,7 @@ result<served_model> v2_model(std::string_view given) {
     return bad_endpoint(
         fmt::format("the endpoint {} is no http, https, grpc or grpcs URL", in_quotes(given)));
   const auto at = read_endpoint(url.authority, out.secure ? 443 : 80);
-  // A user and a password before the host would be logged.
+  // A user and password before the host are refused, because they would be logged.
   if (!at || url.authority.find('@') != url.authority.npos)
     return bad_endpoint("the endpoint's host is no HOST or HOST:PORT");
   out.host = at->host;
@@ -87,7 +87,7 @@ result<served_model> tf_model(carrier by, std::string host, std::uint16_t port, 
   out.host = std::move(host);
   out.port = port;
   out.name = name;
-  // A version that is no number counts as none, as with WAO. gRPC's is one of 64 bits.
+  // A version that is not a number is ignored, as in WAO. In gRPC it is a number of 64 bits.
   const bool digits = !version.empty() && version.find_first_not_of("0123456789") == version.npos;
   if (digits && version.size() <= 18) out.version = version;
   out.path = fmt::format("/v1/models/{}", name);

@@ -22,9 +22,9 @@ struct served_model {
   bool secure = false;  ///< https, or grpcs
   std::string host;     ///< a name or an address, without brackets
   std::uint16_t port = 0;
-  std::string path;  ///< where questions are posted to; by gRPC only what people know the model by
+  std::string path;  ///< where questions are posted to; with gRPC only a name for people
   std::string name, version,
-      signature;  ///< the last for TensorFlow Serving only; each but the name may be empty
+      signature;  ///< only for TensorFlow Serving; all but the name may be empty
 
   /// "model-server:8080"
   std::string server() const;
@@ -37,12 +37,12 @@ struct served_model {
 
 /// The model of a V2 endpoint, as WAO's NodeConfig names it: "http://HOST:PORT/v2/models/NAME", perhaps with
 /// "/versions/VERSION", and with or without "/infer" at the end. A path before "/v2" is kept. With grpc:// or
-/// grpcs:// in front it is asked by gRPC, which knows no such path.
-/// Errors: invalid_input, a clause that says what is wrong.
+/// grpcs:// in front the model is asked by gRPC, where the path is not used. Errors: invalid_input, a clause
+/// that says what is wrong.
 result<served_model> v2_model(std::string_view endpoint);
 
-/// A model of TensorFlow Serving. `version` and `signature` may be empty: the newest one, and the server's
-/// own. Errors: invalid_input, likewise.
+/// A model of TensorFlow Serving. An empty `version` means the newest one, an empty `signature` the server's
+/// default. Errors: invalid_input, a clause that says what is wrong.
 result<served_model> tf_model(carrier by, std::string host, std::uint16_t port, std::string_view name,
                               std::string_view version, std::string signature);
 

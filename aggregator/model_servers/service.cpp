@@ -36,7 +36,8 @@ constexpr auto deadline_of_a_call = std::chrono::milliseconds(500);
 constexpr std::size_t most_answer_bytes = std::size_t{1} << 20;
 constexpr std::size_t most_clients = 64;
 
-/// What the coroutines use. Each of them keeps it, so that it outlives the service while they end.
+/// What the coroutines use. Each coroutine holds a reference, so it lives until all have ended, even after
+/// the service.
 struct worker : std::enable_shared_from_this<worker> {
   worker(allowed_servers a, std::shared_ptr<tls::context> rest, std::shared_ptr<tls::context> grpc, logger l)
       : allowed(std::move(a)),
@@ -75,7 +76,7 @@ struct worker : std::enable_shared_from_this<worker> {
   std::unique_ptr<service::parts> with;
   std::map<std::string, std::unique_ptr<http::client>> clients;  // by scheme and server
   std::map<std::string, std::unique_ptr<grpc::client>> grpc_clients;
-  // Of each node by format: what was asked last, so that inputs between two steps ask nothing new.
+  // The last question of each node and format, so that inputs between two steps cause no new question.
   std::vector<std::array<std::optional<question>, policy::cpu_formats>> last;
   std::string last_looked_at;
   bool idle = true;
@@ -104,7 +105,7 @@ label_look_up look_up_of(const kube::node_objects::node& object) {
   return [&object](std::string_view key) { return object.labels.find(key); };
 }
 
-/// Objects before labels, as the newer form.
+/// The model of a node. Objects go before labels, because they are WAO's newer form.
 std::optional<named_model> worker::model_of(const std::string& node) const {
   const kube::node_objects::node* object = with->object_of(node);
   label_look_up labels;
@@ -140,7 +141,7 @@ void worker::look_at(const store::node_view& node, const formats& wanted, instan
     if (!wanted[f] || !model || model->model.has_error()) {
       last[id][f].reset();
     } else if (cores <= 0) {
-      known = table.share(id);  // not known now: as before
+      known = table.share(id);  // the cores are not known now: keep the old curve
     } else {
       auto& before = last[id][f];
       before = question_of(*model->model, readings_of(*node.cells, now), cores,
@@ -148,7 +149,7 @@ void worker::look_at(const store::node_view& node, const formats& wanted, instan
       known = questions.want(*before, now);
       if (note.empty()) note = questions.trouble(*before);
       for (std::string& why : assumptions_of(*before)) wrong.add(model->about, std::move(why), now);
-      // Until the new inputs have an answer, that for the ones before counts, as long as any does.
+      // Until there is an answer for the new inputs, the answer for the old ones counts, up to its usual age.
       const predict::model* old = table.find(id);
       if (known == nullptr && old != nullptr && old->server == model->model->model.text() &&
           old->power.cores() == cores && now - old->made < asker::counts_for)
@@ -159,7 +160,7 @@ void worker::look_at(const store::node_view& node, const formats& wanted, instan
   nodes.set_served_note(id, std::move(note));
 }
 
-/// Some of the nodes, in turn.
+/// Looks at some of the nodes; the next call goes on with the next ones.
 void worker::look(instant now) {
   const formats wanted = asked_for();
   if (std::ranges::none_of(wanted, [](bool w) { return w; })) {
@@ -176,7 +177,7 @@ void worker::look(instant now) {
   }
 }
 
-/// What is wrong with objects whatever their nodes are, and events of all that is wrong.
+/// Collects the faults of objects that do not depend on nodes, and writes events about all faults.
 void worker::look_at_objects(instant now) {
   if (now - objects_looked_at < between_object_looks) return;
   objects_looked_at = now;
@@ -188,7 +189,7 @@ void worker::look_at_objects(instant now) {
         std::make_unique<kube::reflector>(node_addresses::collection(), addresses, std::random_device{}()));
 }
 
-/// What a client asks for the present context; empty for servers without TLS.
+/// The function by which a client gets the present TLS context; empty for servers without TLS.
 std::function<std::shared_ptr<SSL_CTX>()> current_of(const std::shared_ptr<tls::context>& security,
                                                      const served_model& m) {
   if (!m.secure) return {};
@@ -249,7 +250,7 @@ task<void> worker::keep_asking(std::shared_ptr<worker> self) {
     self->look(now);
     self->look_at_objects(now);
     auto calls = self->questions.next(now);
-    // Connections that nobody needs any more; those of calls are kept by them.
+    // Drops connections that are no longer needed. Running calls keep theirs.
     if (calls.empty() && self->clients.size() > most_clients) self->clients.clear();
     if (calls.empty() && self->grpc_clients.size() > most_clients) self->grpc_clients.clear();
     for (asker::call& c : calls) self->running->spawn("model server", ask(self, std::move(c)));
@@ -294,7 +295,7 @@ std::vector<std::string> worker::troubles() const {
   std::vector<std::string> out = questions.troubles();
   for (std::string& one : wrong.sentences(boot_clock::now())) out.push_back(std::move(one));
   for (const auto& f : followers) {
-    // A cluster without WAO has no such objects.
+    // A cluster without WAO has no such objects, which is no trouble.
     if (!f->trouble().empty() && !f->trouble().starts_with("the API server has no "))
       out.push_back(f->trouble());
   }

@@ -22,9 +22,10 @@ struct settings {
   std::string authority;             ///< PEM file that vouches for https servers; empty: the system's
 };
 
-/// Keeps the curves of nodes whose labels or objects name a model on a server that may be asked: beside
-/// prioritize, never in it. What it knows it writes into the view (policy::view::served()). It asks while a
-/// policy in force has minimizepower with a model other than Learned. Threads: one loop, that of the view.
+/// Keeps the curves of nodes whose labels or objects name a model on an allowed server. It works beside
+/// prioritize, which never waits for it, and writes the curves into the view (policy::view::served()). It
+/// asks while a policy in force has minimizepower with a model other than Learned. Threads: one loop, that of
+/// the view.
 class service {
  public:
   struct parts {
@@ -41,7 +42,7 @@ class service {
   ~service();
 
   void start(async::loop& on, parts p);
-  /// Sentences: what is not up to date, and what counts meanwhile.
+  /// Sentences that say what is not up to date, and what counts meanwhile.
   std::vector<std::string> troubles() const;
   const asker::counters& counted() const noexcept;
 

@@ -34,7 +34,8 @@ std::string text_parameter(const http::request& r, std::string_view name) {
   return text == nullptr ? std::string() : *text;
 }
 
-/// The number in a parameter, `fallback` without one; nothing if it is none of [least, most].
+/// The number in a parameter, or `fallback` if the parameter is missing. Nothing if it is not a number in
+/// [least, most].
 std::optional<std::uint64_t> number_parameter(const http::request& r, std::string_view name,
                                               std::uint64_t fallback, std::uint64_t least,
                                               std::uint64_t most) {
@@ -47,7 +48,8 @@ std::optional<std::uint64_t> number_parameter(const http::request& r, std::strin
   return n;
 }
 
-/// The refusal of a parameter that the page does not know: a misspelt one would ask for everything.
+/// Refuses a request with a parameter that the page does not know: without this, a misspelt filter would
+/// return everything.
 std::optional<http::response> unknown_parameter(const http::request& r,
                                                 std::initializer_list<std::string_view> known) {
   for (const auto& [name, value] : r.query) {

@@ -22,7 +22,7 @@
 
 namespace binnacle::ops {
 
-/// What the ops face reads. Everything is called on the faces loop, when a request needs it.
+/// The sources that the ops face reads. They are called on the faces loop, when a request needs them.
 struct api_sources {
   questions::question_maker ask;
   std::function<self_report()> self;
@@ -35,7 +35,7 @@ struct api_sources {
   std::function<instant()> now = boot_clock::now;
   std::function<std::chrono::system_clock::time_point(instant)> wall = wall_time;
   /// Everything but /livez and /readyz needs a verified client certificate. False in Kubernetes, where the
-  /// gatekeeper has asked before.
+  /// gatekeeper checks the caller first.
   bool identity_required = true;
 };
 
@@ -53,14 +53,15 @@ class api {
   using node_writer =
       std::function<void(json_writer&, const store::node_view&, const policy::view&, instant)>;
   using slicer = std::unique_ptr<http::slices> (api::*)(const http::request&);
-  /// The refusal of a caller who must have a certificate and has none. Every route but health asks here.
+  /// The refusal for a caller without the required certificate; nothing if the request may go on. Every route
+  /// but health calls it.
   std::optional<http::response> refusal(const http::request& r) const;
   http::simple_handler guarded(handler h);
   void page(http::router& routes, const std::string& path, handler h);
   void sliced_page(http::router& routes, const std::string& path, slicer make);
 
   http::response status(const http::request& r);
-  /// The page of the one node that the path names, in the list of that name.
+  /// The page about the one node that the path names after the name of the list.
   http::response about_node(const http::request& r, std::string_view list, const node_writer& write);
   http::response one_node(const http::request& r);
   http::response power(const http::request& r);

@@ -32,7 +32,7 @@ class json_list final : public http::slices {
   }
 
   bool step() override {
-    const verdict_writer verdicts(nodes_.policies());  // they may change between two slices
+    const verdict_writer verdicts(nodes_.policies());  // policies may change between two slices
     for (std::size_t i = 0; i < json_nodes_per_slice; ++i) {
       const store::node_view* node = listed_ < query_.limit ? place_.next() : nullptr;
       if (node == nullptr) return false;
@@ -99,7 +99,7 @@ class exposition_list final : public http::slices {
   }
 
  private:
-  /// Which families there are: the text format wants all series of a family together.
+  /// Collects the families first, because the text format wants all series of a family together.
   bool collect() {
     for (std::size_t visits = 0; visits < visits_per_slice; ++visits) {
       const store::node_view* node = given_ ? nullptr : place_.next();
@@ -162,7 +162,8 @@ class decisions_in_slices final : public http::slices {
     decision::query one;
     one.id = ids_[at_++];
     one.limit = 1;
-    // By id, since new decisions move the others. A decision that was dropped meanwhile is left out.
+    // Decisions are found by id, because new ones move the others. A decision that was dropped meanwhile is
+    // left out.
     for (const decision::record* r : decisions_.find(one)) {
       decision::write_record(out_, *r, decisions_.names(), how_);
     }

@@ -23,12 +23,12 @@ struct fleet_query {
 std::unique_ptr<http::slices> fleet_json(const policy::view& nodes, fleet_query q);
 
 /// The present values of every node in the Prometheus text format, each series with the label node="…" in
-/// front. `families` keeps only those; empty: all. Stops, and says so in a comment, at `bytes`.
+/// front. `families` selects families; empty: all. At `bytes` the text stops, and a comment says so.
 std::unique_ptr<http::slices> fleet_exposition(const store::view& nodes, std::vector<std::string> families,
                                                instant now, std::size_t bytes = 64u << 20);
 
-/// The decisions that `q` wants, newest first, as decision::to_json() writes them, one a slice: with every
-/// candidate of 5,000 a single one takes some milliseconds. `decisions` must outlive it.
+/// The decisions that `q` selects, newest first, in the form of decision::to_json(). Each decision is a slice
+/// of its own, because one with 5,000 candidates takes some milliseconds. `decisions` must outlive it.
 std::unique_ptr<http::slices> decision_list(const decision::ring& decisions, const decision::query& q,
                                             decision::explain_options how);
 

@@ -27,7 +27,8 @@ void write_sample_fields(json_writer& out, const store::sample& s, instant now) 
   if (!s.covers_window()) out.field("windowCovered", 100 - s.unknown_percent);
 }
 
-/// A foreign series' exponent says how far its value is rounded, not how far it was measured.
+/// Zeros at the end of a foreign series' value are dropped: its exponent says how the value was rounded, not
+/// how exactly it was measured.
 store::sample shown(store::sample s, bool foreign) {
   if (foreign) s.value = shortest(s.value);
   return s;
@@ -50,7 +51,7 @@ void write_head(json_writer& out, const store::node_view& node, instant now) {
   out.end_object();
 }
 
-/// The members that say which strategy it is: the same for every node.
+/// The members that name the strategy. They are the same for every node.
 std::string head_of(const policy::published_policy& p, const policy::published_strategy& s) {
   std::string text;
   json_writer out(text);
@@ -59,7 +60,7 @@ std::string head_of(const policy::published_policy& p, const policy::published_s
   return text.substr(1);
 }
 
-/// Its verdict on the node. A strategy that ranks nodes has none, and so no state.
+/// Writes the strategy's verdict on the node. A strategy that ranks nodes has no verdict, and so no state.
 void write_state(json_writer& out, const policy::published_strategy& s, store::node_id id) {
   if (s.verdicts == nullptr) return;
   const policy::verdict v = s.verdicts->load(id);
@@ -77,7 +78,7 @@ void write_sample(json_writer& out, const store::sample& s, instant now) {
   out.end_object();
 }
 
-/// The first rule whose value covers too little of its window, if any.
+/// Writes the first rule whose value covers too little of its window, if there is one.
 void write_uncovered(json_writer& out, const policy::published_strategy& s, store::node_id id, instant now) {
   for (const policy::published_rule& rule : s.rules) {
     const store::sample seen = rule.load(id);

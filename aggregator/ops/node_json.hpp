@@ -17,20 +17,20 @@ namespace binnacle::ops {
 struct asked_metric {
   std::string name;
   questions::question ask;
-  bool foreign = false;  ///< none of ours: its number is written without zeros at the end
+  bool foreign = false;  ///< not a metric of ours: written without zeros at the end
 };
 
 /// {"value":71.4,"ageMs":180}, with "partial":true where a member is missing, or
-/// {"absent":"stale","ageMs":12000}. No age: never read.
+/// {"absent":"stale","ageMs":12000}. The age is left out if the value was never read.
 void write_sample(json_writer& out, const store::sample& s, instant now);
 
-/// The verdicts of all policies on one node after another; what they have in common is put into words once.
-/// Valid as long as the table.
+/// Writes the verdicts of all policies on one node after another. The parts that are the same for all nodes
+/// are made only once. Valid as long as the policy table.
 class verdict_writer {
  public:
   explicit verdict_writer(const policy::policy_table& policies);
   /// [{"policy":"default/power","strategy":"dontschedule","mode":"Enforce","state":"violating","rule":"…"}…],
-  /// rule only where one decided.
+  /// "rule" only if one decided.
   void write(json_writer& out, store::node_id id, instant now) const;
 
  private:
@@ -46,8 +46,8 @@ class verdict_writer {
 void write_node(json_writer& out, const store::node_view& node, const std::vector<asked_metric>& metrics,
                 const verdict_writer& verdicts, const predict::model* known, instant now);
 
-/// The same with every series, for each verdict's rules the values they compare, and the labels of its Node
-/// object where `object_labels` is not empty.
+/// The same with all series, with the values that each verdict's rules compare, and, if `object_labels` is
+/// not empty, with the labels of the Node object.
 void write_node_in_full(json_writer& out, const store::node_view& node, const policy::policy_table& policies,
                         instant now, const label_reader& object_labels = {});
 

@@ -53,7 +53,7 @@ class key_list final : public over_labels {
  private:
   struct seen {
     std::size_t nodes = 0;
-    std::set<std::string, std::less<>> values;  // one too many says that there are too many
+    std::set<std::string, std::less<>> values;  // one more than shown means that there are too many
   };
   void see(const std::string&, std::string_view key, std::string_view value) override {
     auto at = keys_.find(key);

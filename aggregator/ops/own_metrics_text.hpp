@@ -9,8 +9,9 @@
 
 namespace binnacle::ops {
 
-/// `per_unit`: how many of the histogram's steps make the family's unit. They are divided by it, so that each
-/// bound is the double nearest to its decimal (0.0001, not 9.999999999999999e-05).
+/// `per_unit`: how many of the histogram's steps make one unit of the family. Bounds are divided by it (not
+/// multiplied by its inverse), so that each is the double nearest to its decimal: 0.0001, not
+/// 9.999999999999999e-05.
 template <std::size_t N>
 histogram_sample in_units(const metrics::histogram<N>& h, double per_unit) {
   histogram_sample s;
@@ -23,8 +24,8 @@ histogram_sample in_units(const metrics::histogram<N>& h, double per_unit) {
 }
 
 /// The samples in the Prometheus text format, each family once with the help of the catalogue, in the order
-/// in which families first appear. A family that is in no catalogue is left out: METRICS.md would not have it
-/// either.
+/// in which families first appear. A family that is not in the catalogue is left out, because METRICS.md does
+/// not have it either.
 std::string own_metrics_text(const std::vector<own_sample>& samples);
 
 }  // namespace binnacle::ops

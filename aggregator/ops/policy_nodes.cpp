@@ -24,7 +24,7 @@ std::uint32_t count_of(const policy::strategy_status& s, policy::state is) {
   return 0;
 }
 
-/// A strategy that has nodes to name.
+/// A strategy whose nodes are still to be named.
 struct search {
   const policy::strategy_status* about;
   const policy::verdict_column* verdicts;

@@ -16,7 +16,7 @@ namespace {
 
 std::string digits(double v, int after) { return fmt::format("{:.{}f}", v, after); }
 
-/// From the lowest to the highest load that the node has measured often enough.
+/// Writes the lowest and the highest load that the node has measured often enough.
 void write_range(json_writer& out, const predict::statistics& measured) {
   std::optional<std::size_t> first, last;
   for (std::size_t b = 0; b < predict::statistics::bins; ++b) {
@@ -61,7 +61,7 @@ void write_model(json_writer& out, const predict::model& m, std::optional<double
   out.end_array().end_object();
 }
 
-/// Why a node's rated watts are of no use, a clause; empty: they can be used, or the node has none.
+/// Why a node's rated watts cannot be used, as a clause; empty if they can, or if the node has none.
 std::string trouble_of_rated(const store::row& cells, instant now) {
   const auto idle = store::first_present(cells, policy::rated_idle_metric, now);
   const auto peak = store::first_present(cells, policy::rated_peak_metric, now);

@@ -5,21 +5,21 @@
 
 namespace binnacle::ops {
 
-/// {"node":…,"loadRatio":0.12,"watts":212.4,"model":{…}}: what a node does now, each where there is a value,
-/// and what is known of its watts. model is null if that is nothing, else
+/// {"node":…,"loadRatio":0.12,"watts":212.4,"model":{…}}: the node's present load and watts, each if there is
+/// a value, and its model. "model" is null if nothing is known of the node's watts, else
 /// {"source":"node","hardware":…,"meter":"dcmi","others":7,"coveredPercent":62,"coveredFrom":0,"coveredTo":0.55,"knownFrom":0,"knownTo":0.8,
 ///  "noisePercent":1.2,"samples":4711,"outliers":3,"meterStuck":false,"ageSeconds":48,"cores":64,"predictedWatts":215.0,
 ///  "curve":[{"load":0,"watts":90.1,"samples":600},…]}.
-/// Of a model server ("source":"server") also "server":URL and "assumedInputs":1, how many of the model's
-/// inputs nobody measures; it goes before what was learned. "modelServerTrouble" says why the node's model
-/// server is of no use now. "ratedTrouble": why the rated watts of a node without a model are of no use
-/// ("source":"rated" if they are).
-/// knownFrom and knownTo: the loads between which this node or one with the same hardware has measured;
-/// beyond them the curve is a guess from servers in general. coveredFrom and coveredTo are absent while the
-/// node has not measured itself; predictedWatts without a load.
+/// A curve from a model server ("source":"server") goes before a learned one. It also has "server":URL and
+/// "assumedInputs":1, the number of the model's inputs that nobody measures. "modelServerTrouble" says why
+/// the node's model server cannot be used now. "ratedTrouble" says why the rated watts of a node without a
+/// model cannot be used (if they can, "source" is "rated"). Between the loads knownFrom and knownTo this
+/// node, or one with the same hardware, has measured; outside them the curve is a guess from servers in
+/// general. coveredFrom and coveredTo are left out while the node has no measurements of its own,
+/// predictedWatts while there is no load.
 void write_power(json_writer& out, const store::node_view& node, const policy::view& all, instant now);
 
-/// What is known of a node's watts; null: nothing. A model server's curve goes before what was learned.
+/// The model of a node's watts; null if there is none. A model server's curve goes before a learned one.
 const predict::model* model_of(const policy::view& all, store::node_id id) noexcept;
 /// {"source":"node","coveredPercent":62}
 void write_model_in_short(json_writer& out, const predict::model& m);

@@ -18,14 +18,14 @@
 /// asked.
 namespace binnacle::ops {
 
-/// Counts of what lay in each bucket alone; the last is what lay above all bounds.
+/// How many values lay in each single bucket; the last number counts those above all bounds.
 struct histogram_sample {
   std::vector<double> upper_bounds;
   std::vector<std::uint64_t> counts;
   double sum = 0;
 };
 
-/// One number about ourselves; `family` is in the catalogue.
+/// One number about the aggregator itself; `family` is in the catalogue.
 struct own_sample {
   std::string family;
   metrics::label_set labels;
@@ -55,7 +55,7 @@ struct self_report {
   std::vector<std::string> warnings;  ///< sentences for a person: what is degraded, and the remedy
 };
 
-/// What is to be said about policies: their texts, and what holds now.
+/// What the ops face reports about policies: problems with their texts, and conditions that hold now.
 struct policy_report {
   std::vector<policy::problem> problems;
   std::vector<policy::condition> conditions;

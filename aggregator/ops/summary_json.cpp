@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t most_source_problems = 50;
 constexpr std::size_t most_conditions = 10;
 
-/// How many nodes are in a state that a person should know of, and the first of them.
+/// How many nodes are in a state that people should know of, and the names of the first ones.
 struct concerned {
   std::size_t count = 0;
   std::vector<std::string_view> names;
@@ -49,7 +49,7 @@ struct tally {
   }
 };
 
-/// A rule with what its text leaves out: the bounds that are not in every rule.
+/// A rule's text with the optional bounds that the short text leaves out.
 std::string in_full(policy::strategy_kind kind, const policy::published_rule& shown) {
   const policy::rule& r = shown.definition;
   std::string out = shown.text;
@@ -158,7 +158,7 @@ void write_policies(json_writer& out, const policy::view& nodes, const policy_re
   for (const auto& [key, p] : nodes.policies()) dry += p->how == policy::mode::dry_run ? 1 : 0;
   out.key("policies").begin_object().field("inForce", nodes.policies().size()).field("dryRun", dry);
   out.field("problems", errors).key("strategies").begin_array();
-  // The verdicts that the scheduler is answered by; one walk over the nodes for all strategies.
+  // Counts the verdicts that the scheduler gets; one walk over the nodes for all strategies.
   struct judged {
     const policy::published_policy* policy;
     const policy::published_strategy* strategy;
@@ -182,7 +182,7 @@ void write_policies(json_writer& out, const policy::view& nodes, const policy_re
     out.field("missing", t.missing.count).field("frozen", t.frozen.count).end_object();
   }
   out.end_array();
-  // Held and Frozen are in the numbers above.
+  // Conditions other than Held and Frozen, which are in the numbers above.
   std::vector<policy::condition> faults;
   std::size_t more = 0;
   for (const policy::condition& c : about.conditions) {

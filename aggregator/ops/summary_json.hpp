@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-/// What the ops API says of the aggregator as a whole. README.md in this folder documents the fields.
+/// What the ops API reports about the aggregator as a whole. README.md in this folder documents the fields.
 namespace binnacle::ops {
 
 struct decision_totals {
@@ -20,13 +20,13 @@ std::string status_json(const policy::view& nodes, const self_report& self, cons
                         const decision_totals& decisions, instant now, const std::string& time);
 
 /// GET /api/v1/policies: every policy in force with its rules and the nodes that violate it, at most
-/// `most_nodes` names each, and what is wrong with the texts they come from. Each policy walks over all
-/// nodes: one a slice. `nodes` must outlive it.
+/// `most_nodes` names each, and the problems in policy texts. Each policy needs a walk over all nodes and is
+/// a slice of its own. `nodes` must outlive it.
 std::unique_ptr<http::slices> policy_list(const policy::view& nodes, policy_report about,
                                           std::size_t most_nodes);
 
-/// GET /api/v1/labels: the labels that policies put on nodes, and those that policies in DryRun would; nodes
-/// without any are left out.
+/// GET /api/v1/labels: the labels that policies put on nodes, and the labels that policies in DryRun would
+/// put there. Nodes without any are left out.
 std::string labels_json(const store::view& nodes);
 
 }  // namespace binnacle::ops

@@ -6,7 +6,8 @@
 
 namespace binnacle::ops {
 
-/// A place in the fleet that survives nodes coming between two slices: by name, not by iterator.
+/// A walk over all nodes that goes on correctly if nodes come or go between two slices: it keeps a name, not
+/// an iterator.
 class walk {
  public:
   explicit walk(const store::view& nodes) : nodes_(nodes) {}

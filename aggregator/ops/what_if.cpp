@@ -29,7 +29,7 @@ constexpr std::size_t most_policies = 5;  // that a message names
 /// Why a node takes no pod.
 enum class left_out : std::uint8_t {
   refused,    // by the policy's dontschedule
-  no_load,    // it says no CPU load now
+  no_load,    // there is no CPU load of it now
   no_meter,   // no model, and no watts to learn one from
   learning,   // no model yet
   no_figure,  // WAO's rules have none for such a pod
@@ -62,7 +62,8 @@ struct named_nodes {
   }
 };
 
-/// A node that could take pods: "knownNodes". A copy: nodes and models may change between two slices.
+/// A node that could take pods (counted as "knownNodes"). It is a copy, because nodes and models may change
+/// between two slices.
 struct known_node {
   std::string name;
   std::shared_ptr<const predict::model> model;

@@ -12,11 +12,11 @@
 #include <string_view>
 #include <vector>
 
-/// What equal pods that do not exist would cost, and where they would go.
+/// What a number of imagined, equal pods would cost, and where they would go.
 namespace binnacle::ops {
 
-/// By store::index() of the node: the cores that pods just placed there ask for, as far as the values of that
-/// rule do not show them yet. Nodes beyond its end have none.
+/// For each node, by store::index(): the cores that pods just placed there request, as far as the values of
+/// that rule do not show them yet. Nodes beyond the end of the vector have none.
 using in_flight_reader = std::function<std::vector<double>(const policy::published_rule& load, instant now)>;
 
 struct imagined_pods {
@@ -27,14 +27,14 @@ struct imagined_pods {
   std::string time;  ///< of `now`, RFC 3339
 };
 
-/// The policy with minimizepower of that name, "NAMESPACE/NAME" or "NAME"; empty: the only one.
-/// Errors: not_found, invalid_input if several could be meant; each a sentence with the remedy.
+/// Finds the policy with minimizepower by its name, "NAMESPACE/NAME" or "NAME". An empty name means the only
+/// such policy. Errors: not_found, invalid_input if several could be meant; each a sentence with the remedy.
 result<std::shared_ptr<const policy::published_policy>> policy_by_watts(const policy::policy_table& policies,
                                                                         std::string_view name);
 
-/// Places the pods as prioritize would score them, in or out of a dry run: models, loads and pods in flight
-/// are those of prioritize, and nodes that the policy's dontschedule refuses take none. It looks at CPU and
-/// watts alone. The fields are described in README.md. `nodes` must outlive it.
+/// Places the pods as prioritize would score them, also if the policy is in DryRun. Models, loads and pods in
+/// flight are those of prioritize, and nodes that the policy's dontschedule refuses take no pods. Only CPU
+/// and watts count. The fields are described in README.md. `nodes` must outlive it.
 std::unique_ptr<http::slices> what_if_json(const policy::view& nodes, imagined_pods q,
                                            const in_flight_reader& in_flight);
 

@@ -40,8 +40,8 @@ task<std::vector<endpoint>> addresses_of(std::vector<endpoint> names, std::size_
 result<aggregator::snapshot> read(const http::answer& a, instant asked) {
   auto s = aggregator::decode(std::as_bytes(std::span(a.body)));
   if (s.has_error()) return s;
-  // It was taken after the question. By the clocks of this machine it is at most so old; the other's may be
-  // wrong.
+  // The snapshot was taken after our question, so it is at most as old as the question by our own clock. The
+  // other machine's clock may be wrong.
   const auto at_most =
       std::chrono::duration_cast<std::chrono::system_clock::duration>(boot_clock::now() - asked);
   s->taken_wall = std::chrono::system_clock::now() - at_most;

@@ -27,15 +27,16 @@ struct question {
 struct outcome {
   std::optional<aggregator::snapshot> state;  ///< its age is by our own clock
   std::string from;                           ///< the address that gave it
-  bool is_young = false;      ///< who gave it began with nothing a short while ago, and nobody else gave one
+  bool is_young = false;      ///< its giver began without a state shortly before, and no other gave one
   std::uint64_t asked = 0;    ///< addresses
-  std::uint64_t refused = 0;  ///< answered with something else than 200
+  std::uint64_t refused = 0;  ///< answered with another status than 200
   std::uint64_t failed = 0;   ///< no answer, or none that is a snapshot
   std::vector<std::string> troubles;  ///< a sentence for each of these
 };
 
 /// Asks replicas for their state, one after the other, until one gives a state that is not young (README.md).
-/// Never longer than `for_all`, whatever the others do. Include from .cpp files only. Threads: one loop.
+/// It takes no longer than `for_all`, whatever the other replicas do. Include from .cpp files only. Threads:
+/// one loop.
 async::task<outcome> ask_replicas(question q);
 
 }  // namespace binnacle::replicas

@@ -13,7 +13,7 @@
 namespace binnacle::replicas {
 namespace {
 
-/// As the body of an answer.
+/// The snapshot as the body of an answer.
 std::vector<std::string> pieces_of(aggregator::snapshot s) {
   std::vector<std::string> out;
   aggregator::encode(std::move(s), [&out](std::span<const std::byte> piece) {
@@ -28,7 +28,7 @@ http::response refuse(unsigned status, std::string_view sentence) {
   return out;
 }
 
-/// A request whose answer `begin` gives, later.
+/// A request that is answered later, through `begin`.
 class deferred final : public http::exchange {
  public:
   explicit deferred(std::function<void(http::reply)> begin) : begin_(std::move(begin)) {}
@@ -87,10 +87,10 @@ void state_route::impl::taken(result<aggregator::snapshot> s, std::shared_ptr<co
   to(refuse(503, s.error().message));
 }
 
-// A large fleet's takes longer than the loop may be kept from its callers.
+// Encodes on a thread, because a large fleet's snapshot would keep the loop from its callers for too long.
 void state_route::impl::encode(aggregator::snapshot s, std::shared_ptr<const void> held, worth is,
                                http::reply to) {
-  if (encoder.joinable()) encoder.join();  // it has posted its last word
+  if (encoder.joinable()) encoder.join();  // it has posted its result already
   auto work = [this, s = std::move(s), held = std::move(held), is, to = std::move(to)]() mutable {
     auto body = std::make_shared<std::vector<std::string>>(pieces_of(std::move(s)));
     held.reset();

@@ -27,7 +27,7 @@ void cursor::end(told& node, const std::string& name, std::size_t place, instant
   tell({name, node.of->all[node.chosen[place]], stale_marker(), now, node.uid});
 }
 
-/// The node has another catalogue: what is in both goes on, what has gone ends.
+/// The node has another catalogue. Series that are in both go on; series that are gone end.
 void cursor::reshape(told& node, const std::string& name, const std::shared_ptr<const store::shape>& now_of,
                      instant now, const std::function<void(const point&)>& tell) const {
   told fresh{now_of, {}, {}, node.round, node.uid};
@@ -73,7 +73,8 @@ void cursor::take(const fleet& nodes, instant now, const std::function<void(cons
         continue;
       }
       const std::int64_t at_ns = to_ns(s.read_at);
-      // A late value from before the end would be out of order, and cost the whole request.
+      // A late value from before the series' end would be out of order, and the server would refuse the whole
+      // request.
       if (at_ns <= std::max(since_ns_, std::abs(node.at_ns[k]))) continue;
       node.at_ns[k] = at_ns;
       tell({n.name, node.of->all[node.chosen[k]], to_double(s.value), s.read_at, node.uid});

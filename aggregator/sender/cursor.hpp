@@ -14,41 +14,42 @@
 
 namespace binnacle::sender {
 
-/// One thing that a series has to say.
+/// One reading of a series, or its end.
 struct point {
   const std::string& node;
   const store::shape::series& series;
   double value = 0;  ///< the nearest double of what was read; stale_marker() when the series ended
-  instant at{};      ///< when it was read; of an end: when we saw it
+  instant at{};      ///< when it was read; for an end: when we noticed it
   std::string_view node_uid = {};  ///< fleet_node's
 };
 
-/// A NaN of Prometheus' own: the series has no value from here on. Without it a query shows the last value
-/// for five minutes more. Source: prometheus.io/docs/concepts/remote_write_spec, "Stale Markers".
+/// Prometheus' special NaN, which says that the series has no value from here on. Without it a query would
+/// show the last value for five more minutes. Source: prometheus.io/docs/concepts/remote_write_spec, "Stale
+/// Markers".
 double stale_marker() noexcept;
 
-/// Remembers what of each series has been told, so that each reading leaves once, with the time at which it
-/// was read, and a series that ends says so once. Pure: the rows and the time are given.
-/// Cost: one look at every chosen series; 8 bytes of memory for each.
+/// Remembers which reading of each series was sent last. So each reading is sent once, with the time at which
+/// it was read, and the end of a series is sent once. Pure: the rows and the time are given. Cost: one look
+/// at every chosen series; 8 bytes of memory for each.
 class cursor {
  public:
   /// `families`: globs of families that count; none: all.
   explicit cursor(std::vector<std::string> families) : families_(std::move(families)) {}
 
-  /// Begins anew: only what is read after `now` counts, and nothing ends that was told before. For the first
-  /// round, and after rounds that another replica told.
+  /// Begins anew: only values read after `now` are sent, and no end is sent for earlier series. Call it for
+  /// the first round, and after rounds that another replica sent.
   void begin(instant now);
 
-  /// Tells everything new since the last call. Series of nodes that are missing from `nodes` end, and so do
-  /// those of a node whose uid is another now: its series begin anew.
+  /// Calls `tell` for everything that is new since the last call. If a node is missing from `nodes`, its
+  /// series end. If a node has another uid now, its old series end and new ones begin.
   void take(const fleet& nodes, instant now, const std::function<void(const point&)>& tell);
 
  private:
   struct told {
     std::shared_ptr<const store::shape> of;
     std::vector<std::uint32_t> chosen;  // of the shape's series
-    // By place in `chosen`: when the newest value that was told was read. Below zero: minus when it ended.
-    // 0: nothing was told.
+    // For each series in `chosen`: the time at which the last value sent was read. A negative number is minus
+    // the time at which the series ended. 0: nothing was sent yet.
     std::vector<std::int64_t> at_ns;
     std::uint64_t round = 0;
     std::string uid;

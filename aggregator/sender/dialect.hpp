@@ -22,13 +22,13 @@ struct dialect {
   std::unique_ptr<encoder> (*encode)(const origin& from);
   outcome (*outcome_of)(const result<http::answer>& answer, std::uint64_t samples);
 
-  // For servers that are older than this version; null: there is none before it.
+  // The next older version, for servers that do not know this one; null if there is none.
   const dialect* older = nullptr;
-  std::string (*in_older)(const std::string& body) = nullptr;  ///< the same request in that one
-  version_sign (*sign_in)(const http::answer& by) = nullptr;   ///< as sign_of_version_2()
+  std::string (*in_older)(const std::string& body) = nullptr;  ///< a request, translated into that version
+  version_sign (*sign_in)(const http::answer& by) = nullptr;   ///< like sign_of_version_2()
 };
 
-/// The newest version of a protocol: what we begin with.
+/// The newest version of a protocol, with which we begin.
 const dialect& dialect_of(protocol p) noexcept;
 
 }  // namespace binnacle::sender

@@ -8,7 +8,7 @@
 
 namespace binnacle::sender {
 
-/// Who tells: what every series of every node gets besides its own labels.
+/// Where the readings come from: added to the labels of every series.
 struct origin {
   std::string cluster;  ///< empty: none
   std::string replica;  ///< empty: only one replica writes
@@ -19,7 +19,7 @@ struct origin {
 class encoder {
  public:
   virtual ~encoder() = default;
-  /// `at_ns`: when the point was read, in nanoseconds since 1970.
+  /// Adds a point; `at_ns`: when it was read, in nanoseconds since 1970.
   virtual void add(const point& p, std::int64_t at_ns) = 0;
   virtual std::size_t samples() const noexcept = 0;
   virtual std::size_t bytes() const noexcept = 0;  ///< before compression

@@ -17,7 +17,7 @@ bool is_protobuf(const http::answer& a) {
   return type != nullptr && type->starts_with("application/x-protobuf");
 }
 
-/// A string field of a message that somebody else made; empty when it has none or is no such message.
+/// A string field of an untrusted message; empty if the field is missing or the bytes are no such message.
 std::string text_field(protozero::pbf_reader message, protozero::pbf_tag_type field) {
   std::string out;
   while (message.next()) {
@@ -35,8 +35,8 @@ struct partial_success {
   std::string why;
 };
 
-/// Of an ExportMetricsServiceResponse (collector/metrics/v1); none: everything was taken, or it cannot be
-/// read, which is no reason to send the points again.
+/// Reads the partial success in an ExportMetricsServiceResponse (collector/metrics/v1). None if everything
+/// was taken, or if the answer cannot be read, which is no reason to send the points again.
 std::optional<partial_success> read_partial_success(const http::answer& a) {
   constexpr protozero::pbf_tag_type partial = 1, rejected_points = 1, error_message = 2;
   if (!is_protobuf(a)) return std::nullopt;
@@ -55,7 +55,7 @@ std::optional<partial_success> read_partial_success(const http::answer& a) {
   }
 }
 
-/// Why it refuses: the message of a google.rpc.Status, or plain text.
+/// The reason of a refusal: the message of a google.rpc.Status, or plain text.
 std::string reason_in(const http::answer& a) {
   constexpr protozero::pbf_tag_type status_message = 2;
   if (!is_protobuf(a)) return a.body;

@@ -37,7 +37,8 @@ void add_attribute(pbf_writer& to, tag field, std::string_view key, std::string_
 
 /// `plain` in gzip's format, as Content-Encoding: gzip means it. Source: RFC 1952.
 std::string gzip(std::string_view plain) {
-  // 15 bits of window, the most; 16 more ask for gzip's header instead of zlib's. 8 is zlib's own default.
+  // A window of 15 bits is the largest; adding 16 asks for gzip's header instead of zlib's. 8 is zlib's
+  // default.
   constexpr int window_bits = 15 + 16, memory_level = 8;
   z_stream stream{};
   if (deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, window_bits, memory_level, Z_DEFAULT_STRATEGY) != Z_OK)
@@ -47,7 +48,7 @@ std::string gzip(std::string_view plain) {
   stream.avail_in = static_cast<uInt>(plain.size());
   stream.next_out = reinterpret_cast<Bytef*>(out.data());
   stream.avail_out = static_cast<uInt>(out.size());
-  deflate(&stream, Z_FINISH);  // the bound is enough for all of it
+  deflate(&stream, Z_FINISH);  // the buffer has room for the whole output
   out.resize(stream.total_out);
   deflateEnd(&stream);
   return out;
@@ -101,7 +102,8 @@ void otlp_request::close_node() {
   {
     pbf_writer resource(of_node, resource_metrics_resource);
     add_attribute(resource, resource_attribute, "service.name", "binnacle");
-    // A server that knows series by service and instance alone must still tell nodes and replicas apart.
+    // Some servers tell series apart only by service and instance, so the instance names the node and the
+    // replica.
     add_attribute(resource, resource_attribute, "service.instance.id",
                   from_.replica.empty() ? node_ : node_ + "@" + from_.replica);
     add_attribute(resource, resource_attribute, "host.name", node_);

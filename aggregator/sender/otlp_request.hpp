@@ -20,8 +20,8 @@ class otlp_request final : public encoder {
  public:
   explicit otlp_request(origin from) : from_(std::move(from)) {}
 
-  /// The points of a node should come together: each time another node's comes, a new resource begins.
-  /// The end of a series (stale_marker()) becomes a point without a recorded value.
+  /// Add the points of a node together: a new resource begins each time the node changes. The end of a series
+  /// (stale_marker()) becomes a point without a recorded value.
   void add(const point& p, std::int64_t at_ns) override;
 
   std::size_t samples() const noexcept override { return samples_; }
@@ -40,7 +40,7 @@ class otlp_request final : public encoder {
 
   const origin from_;
   std::string body_;
-  std::string node_;                                    // whose points are being collected
+  std::string node_;                                    // the node whose points are being collected
   std::string uid_;                                     // that node's
   std::map<std::string, metric, std::less<>> metrics_;  // by name
   std::size_t open_bytes_ = 0;

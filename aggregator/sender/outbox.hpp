@@ -12,7 +12,7 @@ namespace binnacle::sender {
 
 struct dialect;
 
-/// A request that waits for its turn.
+/// A request that waits to be sent.
 struct parcel {
   std::string body;
   std::size_t samples = 0;
@@ -20,19 +20,20 @@ struct parcel {
   const dialect* in = nullptr;  ///< in which the body is written
 };
 
-/// Requests that the server has not taken yet, the oldest first. Bounded by bytes and by age: what does not
-/// fit or is too old is left out, oldest first, and its samples are counted.
+/// Requests that the server has not taken yet, the oldest first. Bounded by bytes and by age: requests that
+/// are too old or do not fit are dropped, the oldest first, and their samples are counted.
 class outbox {
  public:
   outbox(std::size_t most_bytes, duration most_age) : most_bytes_(most_bytes), most_age_(most_age) {}
 
   void put(parcel p, instant now);
-  /// The oldest, which leaves the box; nothing when it is empty.
+  /// Takes the oldest request out; nothing if there is none.
   std::optional<parcel> take(instant now);
-  /// Puts back one that could not be delivered: it is the first again, unless newer ones fill the box.
+  /// Puts back a request that could not be delivered, in front of all others; it is dropped if newer ones
+  /// fill the box.
   void put_back(parcel p, instant now);
 
-  /// When the oldest was made; nothing when the box is empty.
+  /// When the oldest request was made; nothing if there is none.
   std::optional<instant> oldest() const;
   std::size_t size() const noexcept { return waiting_.size(); }
   std::size_t bytes() const noexcept { return bytes_; }

@@ -30,7 +30,8 @@ using async::task;
 // Receivers take bodies of some MiB; Prometheus' own senders stay at some thousand samples.
 constexpr std::size_t samples_at_once = 5'000;
 constexpr std::size_t bytes_at_once = 2u << 20;
-// A server's head block does not go back further. Source: prometheus.io/docs, storage, out-of-order samples.
+// A server's head block does not go back further, so older samples would be refused. Source:
+// prometheus.io/docs, storage, out-of-order samples.
 constexpr std::chrono::hours longest_wait(1);
 constexpr backoff::settings between_attempts{std::chrono::milliseconds(100), std::chrono::seconds(1),
                                              std::chrono::seconds(30)};

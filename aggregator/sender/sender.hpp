@@ -26,7 +26,7 @@ struct settings {
   duration patience = std::chrono::seconds(30);  ///< with one request
 };
 
-/// What became of samples and requests since the start; bytes and age as they are now.
+/// What happened to samples and requests since the start. Bytes and age are the present ones.
 struct counters {
   std::uint64_t sent = 0;     ///< samples that the server took
   std::uint64_t refused = 0;  ///< samples that it will never take
@@ -39,22 +39,21 @@ struct counters {
   std::string trouble;  ///< why the last request was not taken, in one sentence; empty: it was
 };
 
-/// Writes the fleet's readings to a time-series database, on a thread of its own: whatever the server does
-/// costs the loops nothing. A round's new readings become requests of some
-/// thousand samples, which are sent one after the other, so that each series arrives in order. A server that
-/// is away finds them waiting when it is back, as far as `most_bytes` and an hour reach.
-/// Threads: any.
+/// Writes the fleet's readings to a time-series database, on a thread of its own, so that a slow server does
+/// not delay the loops. The new readings of a round become requests of some thousand samples. They are sent
+/// one after the other, so that each series arrives in order. While the server is away, requests wait, up to
+/// `most_bytes` and for an hour at most. Threads: any.
 class sender {
  public:
   /// Errors: certificates that cannot be loaded.
   static result<std::unique_ptr<sender>> open(settings s, logger log);
-  /// What was not delivered is lost.
+  /// Requests that were not delivered are lost.
   ~sender();
 
-  /// A round: everything that is new at these nodes. Does not block; while a round is being written, only the
-  /// newest of those that come meanwhile counts.
+  /// Writes a round: everything that is new at these nodes. Does not block. Of the rounds that come while one
+  /// is being written, only the newest counts.
   void take(fleet nodes);
-  /// Another replica writes now: the next round begins anew.
+  /// Tells that another replica writes now. The next round here begins anew.
   void rest();
   counters counted() const;
 

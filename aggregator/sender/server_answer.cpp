@@ -17,7 +17,8 @@ constexpr std::size_t most_words = 200;  // bytes of a server's own words that w
 constexpr std::chrono::minutes longest_pause(5);
 constexpr const char* written_header = "x-prometheus-remote-write-samples-written";
 
-/// What a server of remote write 2.0 says it has written; none: it does not say, or no number.
+/// How many samples a server of remote write 2.0 says it has written; none if it does not say so, or not as a
+/// number.
 std::optional<std::uint64_t> samples_written(const http::answer& a) {
   const std::string* text = a.header(written_header);
   return text == nullptr ? std::nullopt : parse_unsigned(*text);

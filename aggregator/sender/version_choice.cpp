@@ -3,7 +3,8 @@
 namespace binnacle::sender {
 namespace {
 
-// A server that starts up fails once or twice. With the pauses in between, three are some seconds.
+// A server that is starting fails once or twice. Three failures with the pauses between them take some
+// seconds.
 constexpr unsigned failures_before_trial = 3;
 
 }  // namespace
@@ -28,7 +29,8 @@ bool version_choice::learn(const http::answer& answer) {
       return false;
     }
     older_works_ = taken;
-    // A server that refuses the older one may take the newest when it no longer fails: nothing is decided.
+    // If the server refuses the older version, it may take the newest when it no longer fails. So nothing is
+    // decided.
     return answer.status / 100 == 4 && answer.status != 429;
   }
   switch (usual_->sign_in(answer)) {
@@ -47,7 +49,7 @@ bool version_choice::learn(const http::answer& answer) {
       failures_ = 0;
       tries_older_ = true;
       was_refused_ = false;
-      return false;  // after a pause, as every request that failed
+      return false;  // it is sent again after a pause, like every failed request
   }
   return false;
 }

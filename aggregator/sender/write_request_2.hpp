@@ -34,8 +34,8 @@ class write_request_2 final : public encoder {
   std::size_t samples_ = 0;
 };
 
-/// The same request in remote write 1.0, which has no place for types and meanings. `body` is what
-/// write_request_2::take() gave: it comes from this process, so it is not looked at with suspicion.
+/// The same request in remote write 1.0, which has no place for types and meanings. `body` comes from
+/// write_request_2::take() in this process, so it is trusted.
 std::string as_version_1(const std::string& body);
 
 }  // namespace binnacle::sender

@@ -4,7 +4,8 @@
 #include <snappy.h>
 #include <string>
 
-/// What both versions of remote write need to know of 1.0's bytes: requests that wait in 2.0 are translated.
+/// The form of remote write 1.0 in bytes. Both versions need it, because requests that wait in 2.0 may be
+/// translated.
 namespace binnacle::sender {
 
 /// prometheus/prompb: WriteRequest.timeseries; TimeSeries.labels, .samples; Label.name, .value; Sample.value,

@@ -15,10 +15,10 @@ struct client::impl {
             {to.host, to.port, to.server_name}, [known = who] { return known->tls(); },
             "binnacle-aggregator/" BINNACLE_VERSION " (linux)") {}
 
-  /// Fresh credentials; that there are none in time counts as a call that broke.
+  /// Gets fresh credentials. If there are none in time, that counts as a call that broke.
   task<result<void>> refresh(deadline until);
   http::call dressed(http::call what) const;
-  /// True: the call may end better with fresh credentials.
+  /// Counts the answer. True: the call may succeed with fresh credentials.
   bool count(const result<unsigned>& status);
 
   const access to;
@@ -72,7 +72,7 @@ task<result<http::answer>> client::ask(http::call what, deadline until) {
 }
 
 task<result<http::answer_stream>> client::stream(http::call what, deadline until) {
-  what.most_bytes = std::size_t(-1);  // a watch lives for minutes; each of its objects has a bound
+  what.most_bytes = std::size_t(-1);  // no limit for a watch, which lives for minutes: each object has one
   const auto fresh = co_await impl_->refresh(until);
   if (fresh.has_error()) co_return fresh.error();
   http::call ready = impl_->dressed(std::move(what));

@@ -11,9 +11,9 @@
 
 namespace binnacle::kube {
 
-/// Calls to one API server, with our credentials. An answer that is a refusal is an answer (refusal_of());
-/// nothing is tried again here but a call that met 401, once, with a token read again. Include from .cpp
-/// files only. Threads: one loop.
+/// Makes calls to one API server, with our credentials. A refusal by the server is returned as an answer (see
+/// refusal_of()). Only a call that got 401 is repeated here, once, after the token was read again. Include
+/// from .cpp files only. Threads: one loop.
 class client {
  public:
   struct counters {
@@ -28,9 +28,9 @@ class client {
   client(const client&) = delete;
   client& operator=(const client&) = delete;
 
-  /// The whole answer. `what.target` begins with "/api"; the Authorization header is ours to add.
+  /// Gets the whole answer. `what.target` begins with "/api". The client adds the Authorization header.
   async::task<result<http::answer>> ask(http::call what, async::deadline until);
-  /// The answer's head, for a watch; `until` is the head's deadline.
+  /// Gets the answer's head and a stream of its body, for a watch. `until` is the deadline of the head.
   async::task<result<http::answer_stream>> stream(http::call what, async::deadline until);
 
   const access& where() const noexcept;

@@ -48,7 +48,7 @@ struct credentials::impl {
   std::unique_ptr<async::task_group> running;  // its task; from the first one on
 };
 
-// A caller that waits for the plug-in, and may go away while waiting.
+// A caller that waits for the plug-in, and may be cancelled while it waits.
 struct credentials::waiter {
   waiter(credentials::impl& in, const async::executor& on)
       : room(in), done(std::make_unique<async::event>(on)) {
@@ -61,7 +61,7 @@ struct credentials::waiter {
   std::unique_ptr<async::event> done;
 };
 
-// Whatever ends the coroutine that runs the plug-in, also an exception, lets the others go on.
+// Lets the waiting callers go on when the coroutine that runs the plug-in ends, even by an exception.
 struct credentials::plugin_run {
   explicit plugin_run(credentials::impl& in) : room(in) {}
   ~plugin_run() {
@@ -82,7 +82,7 @@ result<void> credentials::impl::build_tls() {
   return {};
 }
 
-// Opened by its path every time: Kubernetes swaps a link when it rotates the token.
+// The file is opened by its path every time, because Kubernetes swaps a link when it rotates the token.
 result<void> credentials::impl::read_token() {
   auto text = read_file(to.token_file, most_secret);
   if (text.has_error()) return text.error();
@@ -103,7 +103,8 @@ task<result<void>> credentials::impl::run_plugin() {
     const bool missing = ended.error().code == errc::not_found && !plugin.install_hint.empty();
     co_return error{ended.error().code, ended.error().message + (missing ? "; " + plugin.install_hint : "")};
   }
-  // What it said on standard error may hold secrets; the status is enough to look for the reason by hand.
+  // Its standard error may hold secrets, so only the exit status is reported. A person can run the program to
+  // see more.
   if (ended->status != 0)
     co_return error{errc::permission, fmt::format("{} ended with status {}: run it by hand to see why",
                                                   plugin.command, ended->status)};
@@ -193,7 +194,7 @@ const std::string& credentials::token() const noexcept {
 
 const access& credentials::shown() const noexcept { return impl_->to; }
 
-// A few stat(2) per new connection: certificates and authorities are rotated in place.
+// Each new connection costs a few stat(2) calls, because certificates and authorities are rotated in place.
 std::shared_ptr<SSL_CTX> credentials::tls() {
   if (!impl_->security) return nullptr;
   if (const auto reloaded = impl_->security->reload_if_changed(); reloaded.has_error())

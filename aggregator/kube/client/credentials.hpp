@@ -11,8 +11,8 @@
 
 namespace binnacle::kube {
 
-/// As whom we speak to an API server: a fixed token, one in a file that is rotated, a certificate, or what an
-/// exec plug-in gives. Include from .cpp files only. Threads: one loop.
+/// Our identity for an API server: a fixed token, a token in a file that is rotated, a certificate, or what
+/// an exec plug-in prints. Include from .cpp files only. Threads: one loop.
 class credentials {
  public:
   /// Reads certificates. Errors: each names the file and the remedy.
@@ -20,16 +20,16 @@ class credentials {
   ~credentials();
 
   /// Brings the credentials up to date: reads the file, or runs the plug-in, if they may have expired. A
-  /// failure is logged once, and the old credentials stay in use. The plug-in runs for 30 s at most, however
-  /// long a caller waits: if it were ended after a caller's few seconds it might never give anything. Callers
-  /// wait for it until `until`. Errors: timeout, if it has not ended by then.
+  /// failure is logged once, and the old credentials stay in use. The plug-in may run for 30 s, even if
+  /// callers give up earlier: if it were stopped after a caller's few seconds, it might never finish. A
+  /// caller waits for it until `until`. Errors: timeout, if it has not ended by then.
   async::task<result<void>> refresh(async::deadline until);
-  /// The server answered 401. True: it is worth trying again.
+  /// Call it when the server has answered 401. True: another try may succeed.
   bool refused();
 
   /// The bearer token, or empty.
   const std::string& token() const noexcept;
-  /// As whom: with the certificate of the plug-in, where it gives one.
+  /// The access in use, with the certificate from the plug-in if there is one.
   const access& shown() const noexcept;
   /// For a new connection; null: plain HTTP.
   std::shared_ptr<SSL_CTX> tls();
@@ -40,7 +40,7 @@ class credentials {
   struct plugin_run;
   explicit credentials(std::shared_ptr<impl> i);
   static async::task<void> run_to_end(std::shared_ptr<impl> self);
-  std::shared_ptr<impl> impl_;  // and the plug-in's that runs
+  std::shared_ptr<impl> impl_;  // shared with the task that runs the plug-in
 };
 
 }  // namespace binnacle::kube

@@ -19,7 +19,8 @@ struct exec_credential {
   std::optional<std::chrono::system_clock::time_point> expires;  ///< none: until the server refuses it
 };
 
-/// Of a plug-in's standard output. Errors: protocol, without a word of what it said.
+/// Reads a plug-in's standard output. Errors: protocol; the message quotes nothing of the output, which may
+/// be secret.
 result<exec_credential> parse_exec_credential(std::string_view output, const std::string& api_version);
 
 /// The value of KUBERNETES_EXEC_INFO for the plug-in of `to`. `authority`: the PEM text of the cluster's CA,

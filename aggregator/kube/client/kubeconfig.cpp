@@ -14,8 +14,8 @@
 namespace binnacle::kube {
 namespace {
 
-/// A mapping of a kubeconfig file, with what messages about it need. Reading a field that is no single value
-/// throws YAML::Exception, which parse_kubeconfig() turns into an error.
+/// A mapping in a kubeconfig file, with what error messages about it need. Reading a field that is no single
+/// value throws YAML::Exception, which parse_kubeconfig() turns into an error.
 struct section {
   YAML::Node node;
   const kubeconfig_file* file = nullptr;
@@ -24,7 +24,7 @@ struct section {
   std::string text(const char* name) const {
     return has(name) ? node[name].as<std::string>() : std::string();
   }
-  /// Relative names count from the folder of the kubeconfig file.
+  /// A file name in the kubeconfig; relative names start from the kubeconfig's folder.
   std::string path(const char* name) const {
     const std::string given = text(name);
     if (given.empty()) return {};
@@ -40,7 +40,7 @@ struct parsed_file {
   const kubeconfig_file* file;
 };
 
-/// The entry called `name` of a list of {name, KIND}: the first file's counts.
+/// The entry called `name` in a list of {name, KIND}; the first file that has one counts.
 std::optional<section> find(const std::vector<parsed_file>& files, const char* list, const char* kind,
                             const std::string& name) {
   for (const parsed_file& f : files) {
@@ -52,7 +52,8 @@ std::optional<section> find(const std::vector<parsed_file>& files, const char* l
   return std::nullopt;
 }
 
-/// The PEM text of a "…-data" field, or the name of a file; the text wins, as in kubectl.
+/// Reads the PEM text of a "…-data" field, or else a file name. If both are given, the text counts, as in
+/// kubectl.
 result<void> pem(const section& from, const std::string& field, std::string& text, std::string& file) {
   const std::string data_field = field + "-data";
   const std::string data = from.text(data_field.c_str());

@@ -9,9 +9,9 @@
 
 namespace binnacle::kube {
 
-/// A bearer token that somebody else keeps fresh (a projected service account token, an exec plug-in): asked
-/// for again when it may have changed. When that fails the last one stays in use, for the server decides what
-/// is valid. Pure: time and token are given.
+/// A bearer token that somebody else renews (a projected service account token, an exec plug-in). It is read
+/// again when it may have changed. If that fails, the old token stays in use, because only the server decides
+/// whether it is valid. Pure: time and token are given.
 class token_cache {
  public:
   /// How long a token read from a file counts as fresh. The kubelet replaces it at 80 % of its life of an
@@ -20,9 +20,10 @@ class token_cache {
 
   /// The token may have changed: read it, then call one of the next three.
   bool is_due(instant now) const noexcept { return !fresh_until_ || now >= *fresh_until_; }
-  /// White space around the token is dropped. Errors: invalid_input (empty, or no text for a header).
+  /// Takes the new token, without the white space around it. Errors: invalid_input (empty, or not allowed in
+  /// a header).
   result<void> took(std::string token, instant fresh_until);
-  /// There is no token; the credentials used instead of one are good until then.
+  /// There is no token; other credentials are used, which are good until `fresh_until`.
   void keep(instant fresh_until) { fresh_until_ = fresh_until; }
   /// The token could not be read: the old one stays, and is read again after a few seconds.
   void failed(instant now) { fresh_until_ = now + std::chrono::seconds(5); }

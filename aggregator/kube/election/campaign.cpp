@@ -27,7 +27,7 @@ task<void> campaign(std::shared_ptr<client> api, election& machine, std::functio
 task<void> resign(std::shared_ptr<client> api, election& machine, async::deadline until) {
   auto last = machine.release(boot_clock::now(), std::chrono::system_clock::now());
   if (!last) co_return;
-  // When it is lost the Lease ends by itself.
+  // If this call fails, the Lease expires by itself.
   (void)co_await api->ask(std::move(*last), until);
 }
 

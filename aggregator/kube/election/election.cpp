@@ -1,23 +1,23 @@
-// One replica writes labels, statuses and events: the one that holds the Lease. All others read as it does
-// and take over when it is gone.
+// One replica writes labels, statuses and events: the one that holds the Lease. All others read the same
+// objects, and one of them takes over when the holder is gone.
 //
 //   look ──→ create (404) ──┐
 //    │ ↑                    ├→ ours: renew, every `retry` ──→ trouble: look
 //    │ └── not over yet     │
 //    └───→ take (it is over)┘
 //
-// Clocks of two machines are never compared. renewTime is written for people; what counts is how long *we*
-// have seen the Lease unchanged by our own clock. A replica that started a moment ago therefore waits a whole
-// lease duration, even if the holder died an hour before.
+// Clocks of two machines are never compared. renewTime is only written for people. What counts is for how
+// long, by our own clock, *we* have seen the Lease unchanged. A replica that started a moment ago therefore
+// waits a whole lease duration, even if the holder died an hour before.
 //
 // The holder stops by itself (`renew`, 10 s) before others may begin (`lease`, 15 s), also when the API
-// server cannot be reached. What it had begun to write is over by then (write_deadline). This is no proof
-// against two writers: a process that was stopped for a minute may end a write that it had begun. So
-// everything that the holder writes is a patch that is right whoever sends it, and carries a resourceVersion
-// where it is not.
+// server cannot be reached. Its running writes have ended by then (write_deadline). Still there may be two
+// writers: a process that was stopped for a minute may finish a write that it had begun. So everything that
+// the holder writes is a patch that does no harm if another replica writes, too; where it could, it carries a
+// resourceVersion.
 //
-// A write whose answer was lost may have arrived. After every trouble the machine looks before it writes
-// again; the resourceVersion makes a write fail if anybody came between.
+// A write whose answer was lost may have arrived. After every failure the machine reads the Lease before it
+// writes again. The resourceVersion makes a write fail if somebody else has written in between.
 #include "aggregator/kube/election/election.hpp"
 
 #include "aggregator/kube/json.hpp"
@@ -49,7 +49,8 @@ bool election::expired(instant now) const noexcept {
 election::action election::next(instant now, wall clock) {
   if (now < due_) return {std::nullopt, due_ - now};
   asked_ = now;
-  // What we hold is renewed without a look: the version says whether anybody came between.
+  // A Lease that we hold is renewed without reading it first: the version shows whether somebody else has
+  // written it.
   if (!look_first_ && seen_.holder == settings_.identity && !expired(now)) {
     step_ = step::renew;
   } else if (!look_first_ && step_ != step::create && expired(now) && !seen_.version.empty()) {
@@ -57,8 +58,8 @@ election::action election::next(instant now, wall clock) {
   } else if (step_ != step::create) {
     step_ = step::look;
   }
-  // A late renewal is useless, so its deadline is the end of our time. A replica that no longer leads has
-  // time.
+  // A late renewal is useless, so its deadline is the end of our own time as leader. A replica that does not
+  // lead uses the usual deadline.
   const duration left = leads(now) ? time_left(now) : call_deadline;
   return {write(step_, clock), std::clamp<duration>(left, 500ms, call_deadline)};
 }
@@ -81,7 +82,7 @@ std::string election::body(step how, wall clock) const {
   json_writer json(out);
   json.begin_object().field("apiVersion", "coordination.k8s.io/v1").field("kind", "Lease");
   json.key("metadata").begin_object().field("name", settings_.name).field("namespace", settings_.name_space);
-  // With the version another writer in between makes this one fail, instead of being overwritten.
+  // With the version, this write fails if somebody else has written in between, instead of overwriting that.
   if (how != step::create) json.field("resourceVersion", seen_.version);
   json.end_object().key("spec").begin_object().field("holderIdentity", settings_.identity);
   json.field("leaseDurationSeconds",
@@ -121,7 +122,7 @@ void election::answered(const http::answer& a, instant now) {
       return;
     }
     look_first_ = true;
-    // Another one was quicker: that is how it should be.
+    // Another replica was quicker. That is no trouble.
     if (r->status == 409) {
       due_ = now + 200ms;
       return;
@@ -135,7 +136,7 @@ void election::answered(const http::answer& a, instant now) {
   // Somebody deleted or edited the Lease while we held it.
   if (!ours) renewed_.reset();
   if (done == step::look) {
-    // A process that was started again under its old identity has to win again.
+    // If the Lease has our own identity though we do not lead, we must win it again, and try at once.
     due_ = expired(now) || ours
                ? now
                : std::min(now + settings_.look, seen_changed_ + std::chrono::seconds(seen_.seconds));
@@ -146,7 +147,7 @@ void election::answered(const http::answer& a, instant now) {
 }
 
 void election::broke(const error& why, instant now) {
-  // It is not known whether a write arrived: look before the next one.
+  // Nobody knows whether the write arrived, so the Lease is read before the next one.
   step_ = step::look;
   look_first_ = true;
   lost(why.message, {}, now);
@@ -156,7 +157,7 @@ void election::broke(const error& why, instant now) {
 // has to be renewed in time, and a holder that died has to be followed in time.
 void election::lost(std::string why, duration at_least, instant now) {
   trouble_ = fmt::format("the Lease {}/{} cannot be kept: {}", settings_.name_space, settings_.name, why);
-  // A server that asks for a long pause must not depose the leader: there is always time for a last try.
+  // Even if the server asks for a long pause, a leader tries once more before its time ends.
   due_ = now + (leads(now) ? std::clamp<duration>(at_least, 1s, std::max<duration>(1s, time_left(now) - 2s))
                            : std::max(at_least, settings_.look));
 }

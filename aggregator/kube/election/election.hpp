@@ -12,44 +12,46 @@
 
 namespace binnacle::kube {
 
-/// Who of several replicas may write, by a Lease (coordination.k8s.io/v1): says what to ask the API server
-/// next and takes what came of it. Pure: time is given. Another holder's time stamps are never compared with
-/// our clock: a lease is over when we have seen it unchanged for its duration. An election is no fence: what
-/// the holder writes must be harmless when two write for a moment.
+/// Decides which of several replicas may write, by a Lease (coordination.k8s.io/v1). It says what to ask the
+/// API server next, and takes the answers. Pure: time is given. Another holder's time stamps are never
+/// compared with our clock: a Lease is over when we have seen it unchanged for its duration. An election
+/// cannot rule out that two replicas write for a moment, so what the holder writes must do no harm then.
 /// Source: client-go/tools/leaderelection, kubernetes.io/docs/concepts/architecture/leases.
 class election {
  public:
   struct settings {
     std::string name_space;
     std::string name = "binnacle-aggregator";
-    std::string identity;  ///< of this process: pod name and something that no second start has
+    std::string identity;  ///< of this process: the pod's name and a part that differs at each start
     duration lease = std::chrono::seconds(15);  ///< after which others may take over
     duration renew = std::chrono::seconds(10);  ///< without a renewal for so long we stop by ourselves
     duration retry = std::chrono::seconds(5);   ///< between two renewals
-    /// Between two looks of a replica that waits: so short that a holder that died is followed within 20 s.
+    /// How often a waiting replica reads the Lease: so often that it takes over within 20 s after the holder
+    /// died.
     duration look = std::chrono::seconds(4);
   };
   struct action {
     std::optional<http::call> call;  ///< none: wait
     duration within{};               ///< how long to wait, or the call's deadline
   };
-  /// The longest deadline of what the holder writes: begun while leads(), it is over before another may hold
-  /// the Lease.
+  /// The longest deadline for the holder's writes. A write that begins while leads() is true ends before
+  /// another replica can hold the Lease.
   static constexpr duration write_deadline = std::chrono::seconds(5);
   using wall = std::chrono::system_clock::time_point;
 
   explicit election(settings s);
 
-  /// What to do now; then answered() or broke() for a call.
+  /// What to do now. After a call, call answered() or broke().
   action next(instant now, wall clock);
   void answered(const http::answer& a, instant now);
   void broke(const error& why, instant now);
 
   /// Whether we may write. Ask before every write: it becomes false by itself.
   bool leads(instant now) const noexcept { return renewed_ && now < *renewed_ + settings_.renew; }
-  /// How long we may, if nothing happens; meaningful while leads().
+  /// For how long we may still write without a renewal; meaningful while leads().
   duration time_left(instant now) const noexcept { return *renewed_ + settings_.renew - now; }
-  /// Gives the lease back, when our writing has ended: the next takes over at once. None when we have none.
+  /// The call that gives the Lease back, so that the next replica takes over at once. Make it when our
+  /// writing has ended. None if we do not hold the Lease.
   std::optional<http::call> release(instant now, wall clock);
 
   /// Who holds it, as last seen; empty: nobody.

@@ -21,7 +21,7 @@ constexpr duration between = 30min;  // between two counts of one series
 constexpr std::size_t most_known = 1024;
 constexpr std::size_t longest_note = 1024;
 
-/// Events of what belongs to no namespace live in "default".
+/// Events about objects without a namespace go into "default".
 const std::string& space_of(const object_reference& about) {
   static const std::string fallback = "default";
   return about.name_space.empty() ? fallback : about.name_space;
@@ -95,7 +95,7 @@ std::optional<instant> event_recorder::wakes(instant now) const {
 
 http::call event_recorder::create(const note& n, series& s, wall clock) {
   const auto nanos = std::chrono::duration_cast<std::chrono::nanoseconds>(clock.time_since_epoch()).count();
-  // Unique enough for an hour, and as other components name theirs.
+  // Unique enough for an event's hour; other components name theirs in the same way.
   s.event_name =
       fmt::format("{}.{:x}", clip(n.about.name, 230), static_cast<std::uint64_t>(nanos) + counters_.written);
   std::string body;
@@ -156,7 +156,7 @@ void event_recorder::answered(const http::answer& a, instant now) {
   ++counters_.failed;
   const bool was_there = s.written > 0;
   if (r->status == 404 && was_there) {
-    // The event's hour is over: the series goes on with a new one.
+    // The server deletes events after an hour. The series goes on with a new event.
     s.event_name.clear();
     s.written = 0;
     enqueue(n, s);
@@ -168,7 +168,7 @@ void event_recorder::answered(const http::answer& a, instant now) {
     paused_until_ = now + std::max(pauses_.next(), r->retry_after.value_or(duration::zero()));
     return;
   }
-  // The API server would refuse the same again: the namespace is going away, or a right is missing.
+  // The API server would refuse it again: the namespace is being deleted, or we lack a right.
   known_.erase(n);
   ++counters_.dropped;
   paused_until_ = now + 1s;

@@ -16,14 +16,14 @@
 
 namespace binnacle::kube {
 
-/// What an event is about.
+/// The object that an event is about.
 struct object_reference {
   std::string kind, api_version, name_space, name, uid;
   friend auto operator<=>(const object_reference&, const object_reference&) = default;
 };
 
-/// Something to be said about an object, for kubectl describe. Keep `note` free of live values: events that
-/// are equal in all of this become one with a count.
+/// A message about an object, shown by kubectl describe. Notes that are equal in all members become one event
+/// with a count, so the text should hold no live values.
 struct note {
   object_reference about;
   bool warning = false;
@@ -33,9 +33,9 @@ struct note {
   friend auto operator<=>(const note&, const note&) = default;
 };
 
-/// Events (events.k8s.io/v1) on their way to the API server: a repeat becomes a count on the first one, a
-/// flood is thinned, and nothing ever waits for them: what does not fit is dropped and counted. Pure: says
-/// what to write and takes what came of it. Source: client-go/tools/events, Kubernetes API conventions.
+/// Events (events.k8s.io/v1) on their way to the API server. A repeat raises the count of the first one, a
+/// flood is thinned out, and nobody waits for them: what does not fit is dropped and counted. Pure: it says
+/// what to write, and takes the answers. Source: client-go/tools/events, Kubernetes API conventions.
 class event_recorder {
  public:
   struct settings {
@@ -54,11 +54,11 @@ class event_recorder {
 
   void record(note n, instant now, wall clock);
 
-  /// The write that is due, if any; then answered() or broke(). One at a time.
+  /// The write that is due, if any. Call answered() or broke() after it. One write at a time.
   std::optional<http::call> next(instant now, wall clock);
   void answered(const http::answer& a, instant now);
   void broke(const error& why, instant now);
-  /// When next() will have something without another record(); none: never.
+  /// When next() will have a write, if record() is not called before; none: never.
   std::optional<instant> wakes(instant now) const;
 
   const counters& stats() const noexcept { return counters_; }

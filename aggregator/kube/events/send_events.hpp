@@ -9,8 +9,8 @@
 
 namespace binnacle::kube {
 
-/// Writes what `machine` has to say until cancelled; `news` is to be notified after each record(). Both must
-/// outlive the coroutine. Include from .cpp files only.
+/// Writes the events of `machine` until cancelled. Notify `news` after each record(). Both must outlive the
+/// coroutine. Include from .cpp files only.
 async::task<void> send_events(std::shared_ptr<client> api, event_recorder& machine, async::event& news);
 
 }  // namespace binnacle::kube

@@ -9,13 +9,13 @@
 
 namespace binnacle::kube {
 
-/// Lets the reflector ask `api` until cancelled: the shell around the machine. `after` is called after each
-/// of its steps and each piece of a watch, when what the watcher was told can be acted on. Include from .cpp
-/// files only; `machine` and what `after` uses must outlive the coroutine.
+/// Makes the reflector's calls to `api` until cancelled. `after` is called after each step and each piece of
+/// a watch, when the caller can act on what the watcher was told. Include from .cpp files only; `machine` and
+/// what `after` uses must outlive the coroutine.
 async::task<void> follow(std::shared_ptr<client> api, reflector& machine, std::function<void()> after);
 
-/// Lets the reflector read its collection once. False: that failed, and `machine` says why. Include from .cpp
-/// files only.
+/// Makes the reflector read its collection once. False: that failed, and `machine.trouble()` says why.
+/// Include from .cpp files only.
 async::task<bool> read_once(std::shared_ptr<client> api, reflector& machine);
 
 }  // namespace binnacle::kube

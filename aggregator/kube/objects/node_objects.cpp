@@ -9,7 +9,8 @@ namespace {
 
 namespace json = boost::json;
 
-/// People who edit the annotation may write blanks; what is not a key is left out.
+/// The keys in the annotation's value. People may edit it, so blanks are dropped and invalid keys are left
+/// out.
 std::set<std::string, std::less<>> keys_in(std::string_view list) {
   std::set<std::string, std::less<>> out;
   while (!list.empty()) {
@@ -22,8 +23,8 @@ std::set<std::string, std::less<>> keys_in(std::string_view list) {
   return out;
 }
 
-/// Of two versions of one object. Source: Kubernetes API concepts, "Resource versions": decimal numbers that
-/// may be compared (KEP-5504); with a server that has others no version is older.
+/// Compares two versions of one object. Source: Kubernetes API concepts, "Resource versions": decimal numbers
+/// that may be compared (KEP-5504). If a server has versions of another form, none counts as older.
 bool is_older(std::string_view version, std::string_view than) {
   const auto number = [](std::string_view v) {
     return !v.empty() && v.find_first_not_of("0123456789") == v.npos;
@@ -98,7 +99,7 @@ void node_objects::read_again(const object_key& key, const json::object& object)
   const json::object* meta = object_in(object, "metadata");
   if (meta == nullptr) return;
   const node* known = find(key.name);
-  // The watch may be ahead of the list, too.
+  // The watch may also be ahead of this list.
   if (known != nullptr && text_in(*meta, "uid") == known->uid &&
       is_older(text_in(*meta, "resourceVersion"), known->version))
     return;
@@ -122,9 +123,10 @@ void node_objects::changed(const object_key& key, const json::object& object) {
 
   const auto [at, fresh] = nodes_.try_emplace(key.name);
   node& known = at->second;
-  // A node of the same name that was made again has none of our labels, even if it looks the same.
+  // A node that was created again under the same name counts as changed, even if its labels look the same.
   const bool another = known.uid != text_in(*meta, "uid");
-  // A watch that lags behind brings the node as it was before our patch, whose answer came first.
+  // The watch may lag behind and bring the node as it was before our patch. Ignore that: the answer to the
+  // patch is newer.
   if (!another && is_older(text_in(*meta, "resourceVersion"), known.patched)) return;
   known.patched.clear();
   known.version = text_in(*meta, "resourceVersion");
@@ -137,8 +139,8 @@ void node_objects::changed(const object_key& key, const json::object& object) {
   changed_.insert(key.name);
 }
 
-/// After a list versions may be lower than those of our patches: etcd was restored from a backup. If the
-/// list showed a node as it was before our patch, the watch mends that.
+/// After a list the versions of our patches are forgotten, because versions may be lower if etcd was restored
+/// from a backup. If the list showed a node as it was before our patch, the watch brings the newer state.
 void node_objects::synced() {
   for (auto& [name, node] : nodes_) node.patched.clear();
 }

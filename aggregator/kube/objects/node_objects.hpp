@@ -11,7 +11,7 @@
 
 namespace binnacle::kube {
 
-/// Names and values in one piece of memory: a cluster's nodes have some thirty labels each.
+/// Labels packed into one piece of memory, because each node of a cluster has some thirty of them.
 class packed_labels {
  public:
   packed_labels() = default;
@@ -46,7 +46,7 @@ class label_values {
   std::string_view key() const noexcept { return key_; }
   /// Values that some node has.
   std::size_t different() const noexcept { return nodes_.size(); }
-  /// A node had `before`, and has `now`.
+  /// A node's labels changed from `before` to `now`.
   void changed(const packed_labels& before, const packed_labels& now);
 
  private:
@@ -54,14 +54,14 @@ class label_values {
   std::map<std::string, std::size_t, std::less<>> nodes_;  // by value
 };
 
-/// Nodes of the API server: their labels, and what our annotation says of them. Asks for metadata only.
+/// The API server's Node objects: their labels, and our annotation on them. Reads metadata only.
 class node_objects final : public watcher {
  public:
   /// The keys of the labels that we wrote on a node, with commas between them.
   static constexpr std::string_view annotation = "binnacle/labels";
-  /// Changes to wake pods that the scheduler has set aside; its value says nothing.
+  /// A label that we change so that the scheduler tries waiting pods again. Its value means nothing.
   static constexpr std::string_view wake_label = "binnacle/wake";
-  /// A node as its metadata alone, in the answer to a patch.
+  /// The Accept header of a patch: the answer is the node's metadata alone.
   static constexpr std::string_view accept =
       "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
 
@@ -72,10 +72,10 @@ class node_objects final : public watcher {
     std::string uid;
     std::string version;
     packed_labels labels;
-    std::set<std::string, std::less<>> ours;  ///< keys, by our annotation; the labels may be gone
-    std::string patched;  ///< the version of our own last patch, until the watch has come so far
+    std::set<std::string, std::less<>> ours;  ///< keys in our annotation; the labels themselves may be gone
+    std::string patched;  ///< the version of our last patch, until the watch has reached it
 
-    /// The labels that we wrote and that are there.
+    /// The labels that we wrote and that are still there.
     std::map<std::string, std::string> written() const;
   };
   const std::map<std::string, node, std::less<>>& nodes() const noexcept { return nodes_; }
@@ -87,7 +87,7 @@ class node_objects final : public watcher {
   /// another node has its name.
   void patched(const std::string& name, const boost::json::object& object);
 
-  /// A node from a list that was read beside the watch. The watch may lag behind that list.
+  /// Takes a node from a list that was read beside the watch, which may lag behind that list.
   void read_again(const object_key& key, const boost::json::object& object);
 
   /// Names of the nodes that are new, gone, or carry other labels than at the last call, each once.

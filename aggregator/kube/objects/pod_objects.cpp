@@ -29,7 +29,7 @@ bool is_ready(const json::object& status) {
   return false;
 }
 
-/// A pod has one of each family at most.
+/// The pod's addresses: at most one of each family.
 std::vector<network> addresses_in(const json::object& status) {
   std::vector<network> out;
   const json::value* all = status.if_contains("podIPs");
@@ -98,7 +98,7 @@ void pod_objects::changed(const object_key& key, const json::object& given) {
     at = objects_.emplace(key, pod()).first;
   }
   pod& known = at->second;
-  const bool another = known.uid != now.uid;  // of the same name
+  const bool another = known.uid != now.uid;  // another pod with the same name
   if (another && !known.uid.empty()) tell(event::gone, known);
   const bool placed = another || known.node != now.node;
   if (placed) tell(event::placed, now);

@@ -15,14 +15,15 @@
 
 namespace binnacle::kube {
 
-/// Pods that have a node and have not finished, as the API server has them. One follower for everybody who
-/// wants to know: herd damping counts those that were placed a moment ago, the custom metrics API takes a
-/// pod's node and labels from here. Bounds: most_pods; what is beyond is left out and counted.
+/// The API server's pods that have a node and have not finished. One follower serves all users: herd damping
+/// counts the pods that were placed a moment ago, and the custom metrics API needs a pod's node and labels.
+/// Bounds: most_pods; further pods are left out and counted.
 class pod_objects final : public watcher {
  public:
   static constexpr std::size_t most_pods = 200'000;
 
-  /// What to follow: selected by the server, listed by pages (a pod is 5 to 20 kB of JSON).
+  /// The collection to follow. The server selects the pods, and lists come in pages (a pod has 5 to 20 kB of
+  /// JSON).
   static reflector::settings collection();
 
   /// A pod as the API server has it now; its namespace and name are the key.
@@ -30,17 +31,18 @@ class pod_objects final : public watcher {
     std::string uid;
     std::string node;
     std::map<std::string, std::string, std::less<>> labels;
-    /// status.startTime, by the clock of the node's kubelet: for showing, not for comparing.
+    /// status.startTime, by the clock of the node's kubelet. Show it, but do not compare it with our clock.
     std::optional<std::chrono::system_clock::time_point> started;
     bool ready = false;              ///< its condition Ready: the containers run
-    double cores = 0;                ///< that it asks for (predict::pod_cpu)
+    double cores = 0;                ///< the pod's CPU request (predict::pod_cpu)
     std::vector<network> addresses;  ///< empty: it has none yet
     bool on_host_network = false;    ///< its addresses are its node's
     bool leaving = false;            ///< somebody has deleted it, and it has not ended yet
     std::uint64_t set = 0;           ///< set_key() of the ReplicaSet that made it; 0: none did
   };
-  /// What stands for a ReplicaSet's uid, which is 36 characters: pods are many. Who creates a pod may write
-  /// any uid there, so the hash has a key: he can make no two that are one. Differs from process to process.
+  /// A hash that stands for a ReplicaSet's uid: the uid has 36 characters, and pods are many. Whoever creates
+  /// a pod may write any uid there, so the hash is keyed, and nobody can make two uids with one hash. The key
+  /// differs in each process.
   static std::uint64_t set_key(std::string_view uid) noexcept;
   const std::map<object_key, pod>& objects() const noexcept { return objects_; }
   /// The pod of that name, or null. Valid until the next event.
@@ -55,13 +57,14 @@ class pod_objects final : public watcher {
     event what = event::placed;
     std::string uid;
     std::string node;
-    bool before_us = false;  ///< told before the first list was whole
-    double cores = 0;        ///< that it asks for
+    bool before_us = false;  ///< known before the first list was complete
+    double cores = 0;        ///< the pod's CPU request
   };
-  /// What happened since the last call, in order. Left alone, at most most_pods are kept.
+  /// The changes since the last call, in order. If nobody calls it, at most most_pods changes are kept.
   std::vector<change> take();
 
-  /// Pods that found no room, each counted once (beyond most_pods of them: at least so many).
+  /// The number of pods that found no room, each counted once. (If there are more than most_pods of them, it
+  /// is a lower bound.)
   std::size_t left_out() const noexcept { return left_out_; }
 
   void changed(const object_key& key, const boost::json::object& object) override;
@@ -77,7 +80,7 @@ class pod_objects final : public watcher {
   void unlist_in_set(const known_pod& of);
 
   std::map<object_key, pod> objects_;
-  std::map<network, const known_pod*> by_address_;  // of two that have one, the later
+  std::map<network, const known_pod*> by_address_;  // if two pods have an address, the later one
   std::unordered_map<std::uint64_t, std::vector<const known_pod*>> by_set_;
   std::vector<change> changes_;
   std::size_t left_out_ = 0;

@@ -26,7 +26,7 @@ void policy_objects::changed(const object_key& key, const json::object& given) {
     }
   }
   json::object out;
-  // Items of a list do not carry these two.
+  // Items of a list lack these two fields.
   out["apiVersion"] = "telemetry.intel.com/v1alpha1";
   out["kind"] = "TASPolicy";
   out["metadata"] = std::move(metadata);

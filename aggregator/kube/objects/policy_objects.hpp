@@ -10,20 +10,20 @@
 namespace binnacle::kube {
 
 /// TASPolicy objects of the API server as texts, in the form that files have: apiVersion, kind, metadata and
-/// spec, and nothing that changes by itself (status, managedFields, annotations). So the reader of files
-/// reads them, too, and a status that is written wakes nobody.
+/// spec, without the parts that change by themselves (status, managedFields, annotations). So the reader of
+/// policy files can read them, and a written status does not count as a change.
 class policy_objects final : public watcher {
  public:
   /// What to follow.
   static reflector::settings collection();
 
-  /// A policy's new text, or none: it is gone. `name` is for people: "TASPolicy default/power".
+  /// A policy's new text; none if the policy is gone. `name` is for people: "TASPolicy default/power".
   struct change {
     std::string name;
     std::optional<std::string> text;
     object_key key;
   };
-  /// What happened since the last call, each policy once.
+  /// The policies that changed since the last call, each once.
   std::vector<change> take();
 
   /// A policy as the API server has it now.
@@ -43,7 +43,7 @@ class policy_objects final : public watcher {
 
  private:
   std::map<object_key, object> objects_;
-  std::map<object_key, bool> changed_;  // value: it is there
+  std::map<object_key, bool> changed_;  // value: whether it exists
 };
 
 }  // namespace binnacle::kube

@@ -5,21 +5,21 @@
 //     ↑                            │
 //     └── 410 Expired, a version that the server does not know, an event that cannot be read
 //
-// The state is small: the version up to which everything is known, and the version of each object. Each
-// object is told once per version (upsert), however often a list or a watch brings it; what a new list no
-// longer has, is told as gone. So the watcher sees the same changes whether a watch ran on, broke for an
-// hour, or was replaced by a list.
+// The state is small: the version up to which everything is known, and the version of each object. The
+// watcher is told of each object once per version (upsert), however often a list or a watch brings it.
+// Objects that are missing from a new list are reported as gone. So the watcher sees the same changes whether
+// a watch ran on, broke for an hour, or was replaced by a list.
 //
-// From where a list comes matters to a cluster of thousands of nodes:
-// - the first one from the watch cache (resourceVersion=0), which costs etcd nothing and may be old;
-// - one after a break from our last version on, since an older list would bring back what was gone
-//   already;
-// - one after "expired" from etcd, since the cache may have forgotten the same.
+// In a cluster of thousands of nodes it matters where the server takes a list from:
+// - the first list from the watch cache (resourceVersion=0), which costs etcd nothing and may be old;
+// - a list after a break at our last version or newer, because an older one would bring back objects that
+//   were already gone;
+// - a list after "expired" from etcd, because the cache may have forgotten the same versions.
 //
-// Silence is told from trouble. A bookmark comes every minute, so a watch without a byte for 150 s is
-// dead, though TCP may not know for a quarter of an hour; it is begun again at once. A server that answers
-// and refuses gets pauses that grow. A 404 may be an API server that has just started: only if it lasts
-// for half a minute, the collection is gone.
+// A silent watch and a refusing server are treated differently. A bookmark comes every minute, so a watch
+// without a byte for 150 s is dead (TCP may notice only after a quarter of an hour), and a new one begins at
+// once. After a refusal the client pauses, each time for longer. A 404 may come from an API server that has
+// just started: the collection counts as gone only if it lasts for half a minute.
 
 #include "aggregator/kube/objects/reflector.hpp"
 
@@ -36,9 +36,9 @@ using namespace std::chrono_literals;
 namespace json = boost::json;
 
 constexpr duration list_deadline = 60s;
-// Bookmarks come about once a minute; two missing ones and a half say that nobody is there any more.
+// Bookmarks come about once a minute. After two and a half minutes without one the connection is dead.
 constexpr duration longest_silence = 150s;
-// A watch that ends sooner and without an event shows that the server cannot serve it.
+// A watch that ends sooner than this, without an event, counts as a failure of the server.
 constexpr duration shortest_watch = 1s;
 constexpr duration calm = 2min;           // without a failure: the next one starts from the smallest pause
 constexpr duration look_again = 5s;       // for a collection that is not there
@@ -73,7 +73,7 @@ reflector::action reflector::next(instant) {
   return {step::watch, watch_target(), settings_.watch_accept, longest_silence};
 }
 
-/// The collection, with the selector of what is wanted.
+/// The target of a request: the collection, with the selector of the wanted objects.
 std::string reflector::asked(std::string_view how) const {
   std::string out = fmt::format("{}?{}", settings_.path, how);
   if (!settings_.field_selector.empty())
@@ -182,7 +182,7 @@ bool reflector::take_event(const json::object& event, instant now) {
     return false;
   }
   ++counters_.events;
-  list_from_ = from::last;  // the newest list has served: what expires from now on is a later version
+  list_from_ = from::last;  // the newest list was good; only later versions can expire now
   const metadata meta = metadata_of(*object);
   if (!meta.version.empty()) version_ = meta.version;
   if (type == "ADDED" || type == "MODIFIED") {
@@ -190,7 +190,7 @@ bool reflector::take_event(const json::object& event, instant now) {
   } else if (type == "DELETED") {
     forget(meta.key);
   }
-  return true;  // BOOKMARK, and what later servers may add
+  return true;  // BOOKMARK, and types that later servers may add
 }
 
 void reflector::upsert(const json::object& object) {
@@ -211,8 +211,8 @@ void reflector::ended(instant now) {
 }
 
 void reflector::broke(const error& why, instant now) {
-  // A silent watch is begun again at once: it is most likely the connection. One that was never answered is a
-  // server that does not speak.
+  // A watch that was silent for too long begins again at once, because most likely the connection is dead. If
+  // the watch was never answered, the server is at fault, and the next try waits.
   if (opened_ && why.code == errc::timeout && now - watch_began_ >= longest_silence) return;
   if (!watching_) relist(list_from_);
   fail(why, std::nullopt, now);
@@ -253,7 +253,7 @@ void reflector::unknown(const refusal& r, instant now) {
   if (!unknown_since_) unknown_since_ = now;
   absent_ = absent_ || now - *unknown_since_ >= surely_removed;
   if (!absent_ || known_.empty()) return;
-  // Whoever removes the collection removes what is in it.
+  // If the collection is gone, so are all its objects.
   for (const auto& [key, version] : std::exchange(known_, {})) tell_.gone(key);
   version_.clear();
   tell_.synced();
@@ -261,7 +261,7 @@ void reflector::unknown(const refusal& r, instant now) {
 
 void reflector::fail(const error& why, std::optional<duration> retry_after, instant now) {
   ++counters_.failures;
-  unknown_since_.reset();  // only one 404 after another adds up: an API server that starts says this and that
+  unknown_since_.reset();  // only 404s in a row count: a starting server gives mixed answers
   if (now - last_failure_ > calm) pauses_.reset();
   last_failure_ = now;
   pause_ = pauses_.next(random_, retry_after.value_or(duration::zero()));

@@ -33,12 +33,12 @@ class watcher {
   virtual ~watcher() = default;
   virtual void changed(const object_key& key, const boost::json::object& object) = 0;
   virtual void gone(const object_key& key) = 0;
-  /// Everything that was there at one moment has been reported.
+  /// A whole list has been reported: all objects that existed at one moment.
   virtual void synced() = 0;
 };
 
-/// Keeps up with one collection of objects by list and watch: says what to ask the API server next and takes
-/// what came of it. Pure: bytes and time are given. What it knows stays when the server cannot be asked.
+/// Follows one collection of objects by list and watch. It says what to ask the API server next, and takes
+/// the answers. Pure: bytes and time are given. If the server cannot be reached, the known objects stay.
 /// Source: kubernetes.io/docs/reference/using-api/api-concepts, "Efficient detection of changes".
 class reflector {
  public:
@@ -49,8 +49,9 @@ class reflector {
     std::string if_unknown;  ///< what to do when the server has no such collection (404)
     std::string list_accept = "application/json";
     std::string watch_accept = "application/json";
-    std::string field_selector;  ///< of the objects wanted; empty: all
-    /// Objects of one answer. Fewer than usual: they are large, and every list comes by such pages.
+    std::string field_selector;  ///< selects the wanted objects; empty: all
+    /// Objects in one answer. If it is less than usual, the objects are large, and every list is read in such
+    /// pages.
     std::size_t page = usual_page;
   };
   enum class step : unsigned char { list, watch, wait };
@@ -58,8 +59,8 @@ class reflector {
     step what = step::wait;
     std::string target;
     std::string accept;
-    /// list: for the whole answer; watch: the longest silence, after which the connection counts as dead;
-    /// wait: how long.
+    /// For a list: the deadline of the whole answer. For a watch: the longest silence, after which the
+    /// connection counts as dead. For a wait: how long to wait.
     duration within{};
   };
   struct counters {
@@ -68,24 +69,25 @@ class reflector {
 
   reflector(settings s, watcher& tell, std::uint64_t seed);
 
-  /// What to do now; then the one call below that says what came of it.
+  /// What to do now. Report the result afterwards by one of the functions below.
   action next(instant now);
   void listed(const http::answer& a, instant now);
-  /// The watch's answer: head alone for a 200, with the body for anything else. True: go on with received().
+  /// Takes the watch's answer: only the head for a 200, head and body for other answers. True: go on with
+  /// received().
   bool opened(const http::answer& a, instant now);
-  /// A piece of the watch's body. False: close it and ask next().
+  /// Takes a piece of the watch's body. False: close the watch and call next().
   bool received(std::string_view piece, instant now);
   /// The server ended the watch in order, which it does every few minutes.
   void ended(instant now);
   /// List or watch met an error of the network (timeout: the watch was silent for too long).
   void broke(const error& why, instant now);
 
-  /// A complete list has been told since the start.
+  /// Whether a complete list has been reported since the start.
   bool is_synced() const noexcept { return synced_; }
-  /// The server has said for a while that it has no such collection: there is nothing to be told.
+  /// Whether the server has said for a while that it has no such collection.
   bool is_absent() const noexcept { return absent_; }
   std::size_t size() const noexcept { return known_.size(); }
-  /// Why it is not up to date, in one sentence; empty when it is.
+  /// Why the known objects are not up to date, in one sentence; empty if they are.
   const std::string& trouble() const noexcept { return trouble_; }
   const counters& stats() const noexcept { return counters_; }
 

@@ -13,7 +13,8 @@ namespace json = boost::json;
 
 namespace {
 
-/// What the Deployment controller writes on each of its ReplicaSets.
+/// The annotation in which the Deployment controller writes its number of replicas on each of its
+/// ReplicaSets.
 /// Source: Kubernetes' pkg/controller/deployment/util, DesiredReplicasAnnotation.
 constexpr std::string_view of_deployment = "deployment.kubernetes.io/desired-replicas";
 

@@ -9,26 +9,26 @@
 
 namespace binnacle::kube {
 
-/// ReplicaSets that want pods: how many, and by what rate these are spread (spread/rate.hpp). Of an object of
-/// several kB some hundred bytes are kept, and nothing of those that a Deployment has scaled down to none.
-/// Bounds: most_sets; what is beyond is left out and counted.
+/// ReplicaSets that want pods: how many pods, and the rate by which these are spread (spread/rate.hpp). Of an
+/// object of several kB some hundred bytes are kept; nothing is kept of a ReplicaSet that was scaled down to
+/// zero. Bounds: most_sets; further ones are left out and counted.
 class replica_sets final : public watcher {
  public:
   static constexpr std::size_t most_sets = 100'000;
 
-  /// What to follow, by pages: each object has the template of its pods in it.
+  /// The collection to follow. Lists come in pages, because each object contains the template of its pods.
   static reflector::settings collection();
 
   struct set {
     std::string uid;
-    /// Of the whole workload. A rolling update raises the new ReplicaSet's own number step by step; the
-    /// Deployment's stands in an annotation.
+    /// The number of replicas of the whole workload. During a rolling update a new ReplicaSet's own number
+    /// grows step by step, so the Deployment's number is taken, from an annotation.
     std::uint32_t replicas = 0;
-    std::string rate;  ///< the annotation for spreading, which a Deployment's is copied to; empty: none
+    std::string rate;  ///< the spreading annotation (Deployments pass theirs on); empty: none
   };
-  /// Null: it is not known. Valid until the next event.
+  /// The ReplicaSet of that name, or null if it is not known. Valid until the next event.
   const set* find(std::string_view name_space, std::string_view name) const;
-  /// Those that have a rate.
+  /// The number of ReplicaSets that have a rate.
   std::size_t asking() const noexcept { return asking_; }
   std::size_t size() const noexcept { return sets_.size(); }
   std::size_t left_out() const noexcept { return left_out_; }

@@ -15,7 +15,7 @@ using async::task;
 namespace {
 
 constexpr int most_tries = 5;
-// Short: somebody's request waits for the answer.
+// The pauses are short, because a caller's request waits for the answer.
 constexpr backoff::settings retry_pauses{std::chrono::milliseconds(250), std::chrono::milliseconds(750),
                                          std::chrono::seconds(2)};
 constexpr auto one_try = std::chrono::seconds(10);

@@ -27,9 +27,9 @@ class reviewer {
   explicit reviewer(std::shared_ptr<client> api);
   ~reviewer();
 
-  /// What token() would answer without a question; nothing: it would ask.
+  /// The answer that token() would give from memory; nothing if it would have to ask.
   std::optional<token_answer> remembered(std::string_view bearer, const std::vector<std::string>& audiences);
-  /// Errors: nothing is known, and the caller must refuse; the sentence says why.
+  /// An error means that nothing is known and the caller must refuse the request; its sentence says why.
   async::task<result<token_answer>> token(std::string bearer, std::vector<std::string> audiences,
                                           async::deadline until);
   async::task<result<access_answer>> access(access_question question, async::deadline until);
@@ -38,7 +38,7 @@ class reviewer {
 
  private:
   struct impl;
-  std::shared_ptr<impl> impl_;  // a running question keeps it
+  std::shared_ptr<impl> impl_;  // running questions share it
 };
 
 }  // namespace binnacle::kube

@@ -54,7 +54,7 @@ user user_of(const json::object& from) {
   return out;
 }
 
-/// The status of a review that was answered.
+/// The member `status` of an answered review.
 result<json::object> status_of(const http::answer& a, std::string_view what) {
   if (const auto r = refusal_of(a)) return r->as_error(what);
   auto object = parse_object(a.body);

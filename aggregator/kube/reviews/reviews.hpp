@@ -23,8 +23,8 @@ struct user {
   std::vector<std::string> groups = {};
   std::map<std::string, std::vector<std::string>> extra = {};
 
-  /// The only value of that extra, or empty: a service account's token names its node so
-  /// ("authentication.kubernetes.io/node-name", Kubernetes 1.30 and later).
+  /// The value of that extra if it has exactly one, else empty. A service account's token names its node in
+  /// an extra ("authentication.kubernetes.io/node-name", Kubernetes 1.30 and later).
   std::string_view only_extra(const std::string& key) const noexcept;
   friend bool operator==(const user&, const user&) = default;
 };
@@ -32,18 +32,19 @@ struct user {
 struct token_answer {
   bool authenticated = false;
   user who;
-  std::vector<std::string> audiences;  ///< of those asked for, the ones that the token is for
-  std::string why;                     ///< the server's sentence when it is not authenticated
+  std::vector<std::string> audiences;  ///< those of the requested audiences that the token is for
+  std::string why;                     ///< the server's sentence if the token is not good
 };
 
-/// Whether `token` is somebody's, for at least one of `audiences` (none: the API server's own).
+/// The question who holds `token`. The token must be for at least one of `audiences` (none: the API server's
+/// own).
 http::call token_review(std::string_view token, const std::vector<std::string>& audiences);
-/// Errors: overloaded, io, permission (we may not ask), protocol: nothing is known about the token then. A
-/// server that does not understand audiences answers without any: that counts as not authenticated when some
-/// were asked for.
+/// Errors: overloaded, io, permission (we may not ask), protocol; then nothing is known about the token. A
+/// server that does not know audiences answers without them. If audiences were asked for, that counts as not
+/// authenticated.
 result<token_answer> token_answer_of(const http::answer& a, const std::vector<std::string>& audiences);
 
-/// What somebody wants to do: with a resource, or with a path of a server when `path` is given.
+/// What a user wants to do: with a resource, or, if `path` is given, with a path of a server.
 struct access_question {
   user who;
   std::string verb;
@@ -59,13 +60,13 @@ http::call access_review(const access_question& q);
 /// Errors: as token_answer_of(); the caller must then refuse.
 result<access_answer> access_answer_of(const http::answer& a);
 
-/// What an answer is remembered by: a keyed digest, so that no token stays in memory. Each process has a key
-/// of its own.
+/// The key of a remembered answer: a keyed digest, so that no token stays in memory. Each process has its own
+/// key.
 using question_key = std::array<unsigned char, 32>;
 question_key key_of(std::string_view question);
 
-/// Answers for ten seconds each, as Kubernetes' own delegated authentication remembers them; the ones that
-/// were not asked for longest go when it is full. Errors are not kept. Pure: time is given.
+/// Remembers each answer for ten seconds, as Kubernetes' own delegated authentication does. When it is full,
+/// the answers that were not used for longest are dropped. Errors are not remembered. Pure: time is given.
 template <class Answer>
 class answer_cache {
  public:
@@ -73,7 +74,7 @@ class answer_cache {
 
   explicit answer_cache(std::size_t most = 8192) : most_(most) {}
 
-  /// Null when it is not known (any more).
+  /// The remembered answer, or null if there is none (any more).
   const Answer* find(const question_key& key, instant now) {
     const auto at = all_.find(key);
     if (at == all_.end()) return nullptr;
@@ -96,7 +97,7 @@ class answer_cache {
     instant until;
     std::uint64_t asked;
   };
-  // Seldom: everything that is over goes, else the older half.
+  // Drops all expired answers; if that is not enough, the half that was not used for longest. Runs seldom.
   void make_room(instant now) {
     std::erase_if(all_, [now](const auto& e) { return now >= e.second.until; });
     if (all_.size() < most_) return;
