@@ -1,6 +1,6 @@
 #include "aggregator/predict/curve.hpp"
-#include "aggregator/predict/wao_v1.hpp"
-#include "aggregator/predict/wao_v2.hpp"
+#include "aggregator/predict/wao/wao_v1.hpp"
+#include "aggregator/predict/wao/wao_v2.hpp"
 
 #include <doctest/doctest.h>
 
@@ -32,7 +32,7 @@ std::vector<int> v2_scores(const std::vector<std::int64_t>& watts, int base = v2
 }  // namespace
 
 // The figures come from the unit tests of WAO itself, and from its published model.
-TEST_SUITE("aggregator/predict/wao_v1") {
+TEST_SUITE("aggregator/predict/wao/wao_v1") {
   TEST_CASE("the node's shares before and with the pod") {
     const auto both = v1::shares_of(25.5, 30, {.request = 1, .limit = 1});
     REQUIRE(both);
@@ -84,7 +84,7 @@ TEST_SUITE("aggregator/predict/wao_v1") {
   }
 }
 
-TEST_SUITE("aggregator/predict/wao_v2") {
+TEST_SUITE("aggregator/predict/wao/wao_v2") {
   TEST_CASE("what a pod needs: of each container the request, else the limit") {
     using list = std::vector<v2::container_cpu>;
     CHECK(v2::need(list{{.1, .2}}) == doctest::Approx(.1));

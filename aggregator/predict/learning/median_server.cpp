@@ -1,4 +1,4 @@
-#include "aggregator/predict/median_server.hpp"
+#include "aggregator/predict/learning/median_server.hpp"
 
 #include <algorithm>
 #include <array>

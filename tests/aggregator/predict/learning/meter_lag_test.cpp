@@ -1,4 +1,4 @@
-#include "aggregator/predict/meter_lag.hpp"
+#include "aggregator/predict/learning/meter_lag.hpp"
 
 #include <doctest/doctest.h>
 
@@ -43,7 +43,7 @@ void feed(meter_lag& to, const meter& m, int from, int seconds) {
 
 }  // namespace
 
-TEST_SUITE("aggregator/predict/meter_lag") {
+TEST_SUITE("aggregator/predict/learning/meter_lag") {
   TEST_CASE("how late a meter is, and over what it means, is found in ten minutes of a load that moves") {
     for (const auto& m : {meter{0, 1}, {10, 1}, {10, 10}, {30, 10}, {60, 1}, {5, 60}, {30, 60}, {60, 60}}) {
       CAPTURE(m.late);

@@ -16,10 +16,10 @@
 // beyond them. A bin with few samples keeps only a part of its distance. Limits at both ends keep a fit
 // through a few odd bins from giving watts that no server has.
 
-#include "aggregator/predict/estimate.hpp"
+#include "aggregator/predict/learning/estimate.hpp"
 
-#include "aggregator/predict/least_squares.hpp"
-#include "aggregator/predict/median_server.hpp"
+#include "aggregator/predict/learning/least_squares.hpp"
+#include "aggregator/predict/learning/median_server.hpp"
 
 #include <algorithm>
 #include <array>

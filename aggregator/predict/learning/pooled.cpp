@@ -13,10 +13,10 @@
 // A node that is unlike the others must not bend the shape. So errors beyond 2 % count by their size and not
 // by its square (Huber): solved again with weights by the errors of the last round.
 
-#include "aggregator/predict/pooled.hpp"
+#include "aggregator/predict/learning/pooled.hpp"
 
-#include "aggregator/predict/cholesky.hpp"
-#include "aggregator/predict/median_server.hpp"
+#include "aggregator/predict/learning/cholesky.hpp"
+#include "aggregator/predict/learning/median_server.hpp"
 
 #include <algorithm>
 #include <array>

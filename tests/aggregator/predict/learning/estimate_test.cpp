@@ -1,7 +1,7 @@
-#include "aggregator/predict/estimate.hpp"
+#include "aggregator/predict/learning/estimate.hpp"
 
-#include "aggregator/predict/least_squares.hpp"
-#include "aggregator/predict/pooled.hpp"
+#include "aggregator/predict/learning/least_squares.hpp"
+#include "aggregator/predict/learning/pooled.hpp"
 
 #include <doctest/doctest.h>
 
@@ -43,7 +43,7 @@ statistics together(const std::vector<statistics>& nodes) {
 
 }  // namespace
 
-TEST_SUITE("aggregator/predict/estimate") {
+TEST_SUITE("aggregator/predict/learning/estimate") {
   TEST_CASE("four terms are found from points that have them") {
     least_squares fit;
     for (int i = 0; i <= 20; ++i) {

@@ -3,7 +3,7 @@
 // delay and the mean with the best correlation are taken to be the meter's. Changes are compared, and not
 // values: over a day the load at any delay correlates with the watts nearly alike.
 
-#include "aggregator/predict/meter_lag.hpp"
+#include "aggregator/predict/learning/meter_lag.hpp"
 
 #include "aggregator/predict/statistics.hpp"
 

@@ -1,4 +1,4 @@
-#include "aggregator/predict/least_squares.hpp"
+#include "aggregator/predict/learning/least_squares.hpp"
 
 #include <cmath>
 

@@ -21,9 +21,9 @@
 // A bin judges samples only from least_samples on: the first ones have nothing to be compared with. The
 // whole state has a fixed size (static_assert in the header), because there is one for every node.
 
-#include "aggregator/predict/learner.hpp"
+#include "aggregator/predict/learning/learner.hpp"
 
-#include "aggregator/predict/estimate.hpp"
+#include "aggregator/predict/learning/estimate.hpp"
 
 #include <algorithm>
 #include <cmath>

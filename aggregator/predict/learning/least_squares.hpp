@@ -1,6 +1,6 @@
 #pragma once
 
-#include "aggregator/predict/cholesky.hpp"
+#include "aggregator/predict/learning/cholesky.hpp"
 
 #include <array>
 #include <cstddef>

@@ -1,4 +1,4 @@
-#include "aggregator/predict/wao_v1.hpp"
+#include "aggregator/predict/wao/wao_v1.hpp"
 
 #include <algorithm>
 #include <cmath>

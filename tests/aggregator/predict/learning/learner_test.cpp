@@ -1,6 +1,6 @@
-#include "aggregator/predict/learner.hpp"
+#include "aggregator/predict/learning/learner.hpp"
 
-#include "aggregator/predict/estimate.hpp"
+#include "aggregator/predict/learning/estimate.hpp"
 
 #include <doctest/doctest.h>
 
@@ -33,7 +33,7 @@ double off_at(const learner& l, double load) {
 
 }  // namespace
 
-TEST_SUITE("aggregator/predict/learner") {
+TEST_SUITE("aggregator/predict/learning/learner") {
   TEST_CASE("a node's curve is known within 3 % where its load has been") {
     const auto l = taught();
     for (const double load : {0.0, 0.1, 0.3, 0.5, 0.75, 1.0}) {

@@ -1,4 +1,4 @@
-#include "aggregator/predict/wao_v2.hpp"
+#include "aggregator/predict/wao/wao_v2.hpp"
 
 #include <algorithm>
 #include <cmath>
