@@ -1,4 +1,4 @@
-#include "aggregator/descriptor_plan.hpp"
+#include "aggregator/settings/descriptor_plan.hpp"
 
 #include "common/system/descriptor_limit.hpp"
 

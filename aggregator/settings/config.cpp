@@ -1,4 +1,4 @@
-#include "aggregator/config.hpp"
+#include "aggregator/settings/config.hpp"
 
 #include "aggregator/model_servers/allowed.hpp"
 #include "aggregator/policy/policy.hpp"

@@ -1,4 +1,4 @@
-#include "aggregator/part_options.hpp"
+#include "aggregator/settings/part_options.hpp"
 
 #include "aggregator/kube/reviews/service_account.hpp"
 #include "aggregator/policy/cost/limits.hpp"

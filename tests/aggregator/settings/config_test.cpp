@@ -1,4 +1,4 @@
-#include "aggregator/config.hpp"
+#include "aggregator/settings/config.hpp"
 
 #include "tests/support/temp_folder.hpp"
 
@@ -18,7 +18,7 @@ using namespace binnacle::aggregator;
 
 namespace {
 
-TEST_SUITE("aggregator/config") {
+TEST_SUITE("aggregator/settings/config") {
   TEST_CASE("the printed file is one that --config takes") {
     settings s;
     auto spec = bind(s);

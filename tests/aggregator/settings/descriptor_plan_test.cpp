@@ -1,4 +1,4 @@
-#include "aggregator/descriptor_plan.hpp"
+#include "aggregator/settings/descriptor_plan.hpp"
 
 #include <doctest/doctest.h>
 
@@ -6,7 +6,7 @@ namespace descriptor_plan_test {
 
 using binnacle::aggregator::plan_descriptors;
 
-TEST_SUITE("aggregator/descriptor_plan") {
+TEST_SUITE("aggregator/settings/descriptor_plan") {
   TEST_CASE("with a limit of 1024 every port has places, and all together keep it") {
     const auto p = plan_descriptors(1'024, 20'000);
     CHECK(p.is_tight);

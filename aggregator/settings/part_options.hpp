@@ -1,12 +1,12 @@
 #pragma once
 
-#include "aggregator/config.hpp"
 #include "aggregator/core/core.hpp"
 #include "aggregator/decision/ring.hpp"
-#include "aggregator/descriptor_plan.hpp"
 #include "aggregator/extender/face.hpp"
 #include "aggregator/ingest/listener.hpp"
 #include "aggregator/sender/sender.hpp"
+#include "aggregator/settings/config.hpp"
+#include "aggregator/settings/descriptor_plan.hpp"
 #include "common/text/endpoint.hpp"
 #include "common/tls/context.hpp"
 
