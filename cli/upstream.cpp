@@ -1,7 +1,7 @@
 #include "cli/upstream.hpp"
 
 #include "cli/ask.hpp"
-#include "common/http/client.hpp"
+#include "common/http/client/client.hpp"
 
 #include <boost/asio/experimental/awaitable_operators.hpp>
 

@@ -13,7 +13,7 @@
 #include "common/async/task_group.hpp"
 #include "common/async/timers.hpp"
 #include "common/grpc/client.hpp"
-#include "common/http/client.hpp"
+#include "common/http/client/client.hpp"
 #include "common/log/said_once.hpp"
 #include "common/tls/context.hpp"
 

@@ -1,4 +1,4 @@
-#include "common/http/client.hpp"
+#include "common/http/client/client.hpp"
 
 #include "common/async/stream.hpp"
 #include "common/text/text.hpp"

@@ -1,4 +1,4 @@
-#include "common/http/destination.hpp"
+#include "common/http/client/destination.hpp"
 
 #include "common/http/base64.hpp"
 #include "common/system/read_file.hpp"

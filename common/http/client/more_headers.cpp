@@ -1,4 +1,4 @@
-#include "common/http/more_headers.hpp"
+#include "common/http/client/more_headers.hpp"
 
 #include "common/system/read_file.hpp"
 #include "common/text/text.hpp"

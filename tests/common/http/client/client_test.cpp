@@ -1,4 +1,4 @@
-#include "common/http/client.hpp"
+#include "common/http/client/client.hpp"
 
 #include "common/async/listener.hpp"
 #include "common/async/stream.hpp"
@@ -68,7 +68,7 @@ std::shared_ptr<tls::context> identity(support::authority& ca, const char* name)
   return tls::context::load(own).value();
 }
 
-TEST_SUITE("common/http/client") {
+TEST_SUITE("common/http/client/client") {
   TEST_CASE("a connection is used call after call, and calls at one time have one each") {
     served s(test_routes());
     run([&s](async::loop&) -> task<void> {

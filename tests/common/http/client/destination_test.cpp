@@ -1,4 +1,4 @@
-#include "common/http/destination.hpp"
+#include "common/http/client/destination.hpp"
 
 #include "tests/support/temp_folder.hpp"
 
@@ -14,7 +14,7 @@ result<destination> parse(std::string_view url) {
 
 }  // namespace destination_test
 
-TEST_SUITE("common/http/destination") {
+TEST_SUITE("common/http/client/destination") {
   using namespace destination_test;
 
   TEST_CASE("a URL gives scheme, host, port and target") {

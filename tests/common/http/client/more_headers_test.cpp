@@ -1,4 +1,4 @@
-#include "common/http/more_headers.hpp"
+#include "common/http/client/more_headers.hpp"
 
 #include "tests/support/temp_folder.hpp"
 
@@ -21,7 +21,7 @@ std::string why(const std::vector<std::string>& lines) {
 
 }  // namespace more_headers_test
 
-TEST_SUITE("common/http/more_headers") {
+TEST_SUITE("common/http/client/more_headers") {
   using namespace more_headers_test;
 
   TEST_CASE("a line gives a header, with colons and blanks in its value") {
