@@ -88,7 +88,7 @@ worker::formats worker::asked_for() const {
   formats out{};
   for (const auto& [key, policy] : with->nodes.policies()) {
     for (const policy::published_strategy& s : policy->strategies) {
-      if (policy::description_of(s.kind).predicts_watts && s.power.takes_served())
+      if (policy::description_of(s.kind).predicts_watts() && s.power.takes_served())
         out[static_cast<std::size_t>(s.power.format)] = true;
     }
   }
