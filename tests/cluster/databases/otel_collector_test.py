@@ -1,15 +1,15 @@
 """OTLP into a real OpenTelemetry collector, which Go builds (tests/cluster/build otel-collector).
 
-Run by scripts/test --cluster, or by hand: python3 tests/cluster/otel_collector_test.py --build build [TestName]
+Run by scripts/test --cluster, or by hand: python3 tests/cluster/databases/otel_collector_test.py --build build [TestName]
 """
 
+import pathlib
 import sys
 
-from control_plane import ROOT
-from trial import run_tests
-
-sys.path.insert(0, str(ROOT / "tests" / "integration"))
+TESTS = pathlib.Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(TESTS / "integration"), str(TESTS / "cluster")]
 from otel_collector import PROGRAM, Collector  # noqa: E402  (the path comes first)
+from trial import run_tests  # noqa: E402
 from writing import Front, Writing  # noqa: E402
 
 

@@ -1,18 +1,18 @@
 """Remote write and OTLP into a real VictoriaMetrics, which Go builds (tests/cluster/build victoria-metrics).
 
-Run by scripts/test --cluster, or by hand: python3 tests/cluster/victoria_metrics_test.py --build build [TestName]
+Run by scripts/test --cluster, or by hand: python3 tests/cluster/databases/victoria_metrics_test.py --build build [TestName]
 """
 
+import pathlib
 import signal
 import sys
 import unittest
 
-from control_plane import ROOT
-from trial import Trial, run_tests
-
-sys.path.insert(0, str(ROOT / "tests" / "integration"))
+TESTS = pathlib.Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(TESTS / "integration"), str(TESTS / "cluster")]
 import loop  # noqa: E402  (the path comes first)
 from past import Past  # noqa: E402
+from trial import Trial, run_tests  # noqa: E402
 from victoria_metrics import PROGRAM, VictoriaMetrics  # noqa: E402
 from writing import Front, Writing  # noqa: E402
 

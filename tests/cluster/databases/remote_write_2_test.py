@@ -1,15 +1,16 @@
 """Remote write 2.0 into a real server that takes it, Prometheus 3, and 1.0 into one that does not. Go builds it (tests/cluster/build prometheus).
 
-Run by scripts/test --cluster, or by hand: python3 tests/cluster/remote_write_2_test.py --build build [TestName]
+Run by scripts/test --cluster, or by hand: python3 tests/cluster/databases/remote_write_2_test.py --build build [TestName]
 """
 
+import pathlib
 import sys
 
-from control_plane import ROOT, built
-from trial import run_tests
-
-sys.path.insert(0, str(ROOT / "tests" / "integration"))
-from prometheus import Prometheus  # noqa: E402  (the path comes first)
+TESTS = pathlib.Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(TESTS / "integration"), str(TESTS / "cluster")]
+from control_plane import built  # noqa: E402  (the path comes first)
+from prometheus import Prometheus  # noqa: E402
+from trial import run_tests  # noqa: E402
 from writing import Writing  # noqa: E402
 
 PROGRAM = built("prometheus", "prometheus")
