@@ -1,7 +1,6 @@
 #pragma once
 
 #include "aggregator/cluster_report.hpp"
-#include "aggregator/config.hpp"
 #include "aggregator/decision/ring.hpp"
 #include "aggregator/extender/placements.hpp"
 #include "aggregator/kube/events/event_recorder.hpp"
@@ -9,6 +8,7 @@
 #include "aggregator/kube/objects/pod_objects.hpp"
 #include "aggregator/loop_messages.hpp"
 #include "aggregator/policy/published/view.hpp"
+#include "aggregator/settings/config.hpp"
 #include "aggregator/spread/world.hpp"
 #include "common/async/task.hpp"
 #include "common/error.hpp"

@@ -1,9 +1,9 @@
 #pragma once
 
-#include "aggregator/config.hpp"
-#include "aggregator/descriptor_plan.hpp"
 #include "aggregator/loop_messages.hpp"
 #include "aggregator/questions/watched_columns.hpp"
+#include "aggregator/settings/config.hpp"
+#include "aggregator/settings/descriptor_plan.hpp"
 #include "common/error.hpp"
 #include "common/log/log.hpp"
 #include "common/metrics/alias_table.hpp"

@@ -1,9 +1,9 @@
 #pragma once
 
-#include "aggregator/config.hpp"
-#include "aggregator/descriptor_plan.hpp"
 #include "aggregator/loop_messages.hpp"
 #include "aggregator/policy/text/alias_file.hpp"
+#include "aggregator/settings/config.hpp"
+#include "aggregator/settings/descriptor_plan.hpp"
 #include "common/error.hpp"
 #include "common/log/log.hpp"
 

@@ -1,11 +1,11 @@
 // binnacle-aggregator: the wiring diagram. Two loops, one thread each: the ingest loop writes, the faces loop
 // reads.
 
-#include "aggregator/config.hpp"
-#include "aggregator/descriptor_plan.hpp"
 #include "aggregator/faces_loop.hpp"
 #include "aggregator/ingest_loop.hpp"
 #include "aggregator/policy/text/alias_file.hpp"
+#include "aggregator/settings/config.hpp"
+#include "aggregator/settings/descriptor_plan.hpp"
 #include "common/config/config.hpp"
 #include "common/log/log.hpp"
 #include "common/system/descriptor_limit.hpp"

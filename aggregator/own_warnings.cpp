@@ -35,7 +35,7 @@ std::vector<std::string> unasked(const own_numbers& n) {
   if (n.model_servers) return out;
   for (const auto& [key, policy] : n.nodes.policies()) {
     for (const policy::published_strategy& s : policy->strategies) {
-      if (policy::description_of(s.kind).predicts_watts && !s.power.takes_learned())
+      if (policy::description_of(s.kind).predicts_watts() && !s.power.takes_learned())
         out.push_back(fmt::format(
             "policy {}/{} says model: External, but no model server may be asked, so it scores no "
             "node: list the servers in model-servers (in the chart aggregator.modelServers), or say "

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "aggregator/config.hpp"
 #include "aggregator/own_metrics.hpp"
+#include "aggregator/settings/config.hpp"
 #include "common/clock.hpp"
 
 #include <string>

@@ -1,6 +1,6 @@
 #include "aggregator/senders.hpp"
 
-#include "aggregator/part_options.hpp"
+#include "aggregator/settings/part_options.hpp"
 #include "common/async/timers.hpp"
 
 #include <utility>

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "aggregator/config.hpp"
 #include "aggregator/policy/published/view.hpp"
 #include "aggregator/sender/sender.hpp"
+#include "aggregator/settings/config.hpp"
 #include "common/async/task.hpp"
 #include "common/async/task_group.hpp"
 #include "common/error.hpp"

@@ -1,7 +1,7 @@
 #include "cli/ask.hpp"
 
 #include "cli/blocking.hpp"
-#include "common/http/destination.hpp"
+#include "common/http/client/destination.hpp"
 
 #include <fmt/format.h>
 

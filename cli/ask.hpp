@@ -1,7 +1,7 @@
 #pragma once
 
 #include "common/error.hpp"
-#include "common/http/client.hpp"
+#include "common/http/client/client.hpp"
 
 #include <chrono>
 #include <cstddef>

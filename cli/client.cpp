@@ -52,7 +52,7 @@ std::string remedy_of_refusal(std::string_view said) {
 
 }  // namespace
 
-result<std::unique_ptr<tls::context>> security_for(const endpoint& to, const connection& as) {
+result<std::unique_ptr<tls::context>> security_for(const server_url& to, const connection& as) {
   const tls::files& pem = as.pem;
   if (!to.secure && !as.token_file.empty()) {
     return error{
@@ -77,7 +77,7 @@ result<std::unique_ptr<tls::context>> security_for(const endpoint& to, const con
   return tls::context::load(std::move(o));
 }
 
-result<json_answer> understood(const endpoint& from, result<http::answer> got) {
+result<json_answer> understood(const server_url& from, result<http::answer> got) {
   if (got.has_error()) {
     const auto& e = got.error();
     const auto what = remedy(e.code);
@@ -113,7 +113,7 @@ std::string labels_target(const std::string& key) {
   return key.empty() ? "/api/v1/nodelabels" : "/api/v1/nodelabels?key=" + http::query_escaped(key);
 }
 
-result<client> client::open(const endpoint& to, const connection& as) {
+result<client> client::open(const server_url& to, const connection& as) {
   auto security = security_for(to, as);
   if (security.has_error()) return security.error();
   return client(to, std::move(*security), as);
@@ -122,8 +122,8 @@ result<client> client::open(const endpoint& to, const connection& as) {
 result<client::answer> client::get(const std::string& target, std::chrono::milliseconds deadline) const {
   auto call = call_for(target, token_file_, most_answer_bytes);
   if (call.has_error()) return call.error();
-  return understood(to_, ask({to_.host, to_.port, server_name_}, security_ ? security_->current() : nullptr,
-                             std::move(*call), deadline));
+  return understood(to_, ask({to_.at.host, to_.at.port, server_name_},
+                             security_ ? security_->current() : nullptr, std::move(*call), deadline));
 }
 
 }  // namespace binnacle::cli

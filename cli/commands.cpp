@@ -20,7 +20,7 @@ namespace {
 
 /// The replica's client. If there is an error, prints it on `on.err`.
 std::optional<client> opened(const std::string& url, const connection& to, const terminal& on) {
-  auto peer = parse_endpoint(url);
+  auto peer = parse_server_url(url);
   if (peer.has_value()) {
     auto c = client::open(*peer, to);
     if (c.has_value()) return std::move(*c);

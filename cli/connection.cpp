@@ -1,6 +1,5 @@
 #include "cli/connection.hpp"
 
-#include "common/text/endpoint.hpp"
 #include "common/text/load_yaml.hpp"
 #include "common/text/text.hpp"
 
@@ -90,7 +89,7 @@ result<connection> parse_settings(const std::string& yaml, const std::string& na
   return c;
 }
 
-result<endpoint> parse_endpoint(std::string_view url, std::uint16_t default_port) {
+result<server_url> parse_server_url(std::string_view url, std::uint16_t default_port) {
   const auto wrong = [&](std::string_view what) {
     return error{errc::invalid_input,
                  fmt::format("'{}' is not an address of an aggregator: {}; write https://HOST:{}", url, what,
@@ -103,14 +102,11 @@ result<endpoint> parse_endpoint(std::string_view url, std::uint16_t default_port
   if (!authority.starts_with('[') && std::ranges::count(authority, ':') > 1)
     return wrong("an IPv6 address needs brackets");
 
-  endpoint e;
-  e.secure = scheme != "http";
   auto at = read_endpoint(authority, default_port);
   if (!at) return wrong("HOST or HOST:PORT is expected, with a port from 1 to 65535");
-  e.host = std::move(at->host);
-  e.port = at->port;
-  e.url = fmt::format("{}://{}", e.secure ? "https" : "http", host_and_port(e.host, e.port));
-  return e;
+  const bool secure = scheme != "http";
+  auto text = fmt::format("{}://{}", secure ? "https" : "http", to_string(*at));
+  return server_url{std::move(text), *std::move(at), secure};
 }
 
 }  // namespace binnacle::cli

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "common/error.hpp"
+#include "common/text/endpoint.hpp"
 #include "common/tls/context.hpp"
 
 #include <chrono>
@@ -42,13 +43,12 @@ connection merged(connection flags, const std::function<const char*(const char*)
 /// messages; relative files count from the folder of `name`. Errors: invalid_input with file and line.
 result<connection> parse_settings(const std::string& yaml, const std::string& name);
 
-/// A parsed URL: "https://host:9102", "host", "host:9102", "[::1]:9102", "http://host".
-struct endpoint {
+/// The URL of a server, parsed: "https://host:9102", "host", "host:9102", "[::1]:9102", "http://host".
+struct server_url {
   std::string url;  ///< normalised, without a path
-  std::string host;
-  std::uint16_t port = 9102;
+  endpoint at;
   bool secure = true;
 };
-result<endpoint> parse_endpoint(std::string_view url, std::uint16_t default_port = 9102);
+result<server_url> parse_server_url(std::string_view url, std::uint16_t default_port = 9102);
 
 }  // namespace binnacle::cli

@@ -1,7 +1,7 @@
 #include "cli/upstream.hpp"
 
 #include "cli/ask.hpp"
-#include "common/http/client.hpp"
+#include "common/http/client/client.hpp"
 
 #include <boost/asio/experimental/awaitable_operators.hpp>
 
@@ -18,15 +18,15 @@ constexpr std::chrono::seconds patience{5};  // the same as that of `binnacle st
 }
 
 struct upstream::replica {
-  replica(endpoint where, std::unique_ptr<tls::context> with, const connection& as)
+  replica(server_url where, std::unique_ptr<tls::context> with, const connection& as)
       : to(std::move(where)),
         security(std::move(with)),
         token_file(as.token_file),
         peer(
-            {to.host, to.port, as.server_name}, [this] { return security ? security->current() : nullptr; },
-            "binnacle/" BINNACLE_VERSION) {}
+            {to.at.host, to.at.port, as.server_name},
+            [this] { return security ? security->current() : nullptr; }, "binnacle/" BINNACLE_VERSION) {}
 
-  const endpoint to;
+  const server_url to;
   const std::unique_ptr<tls::context> security;  // null: plain HTTP
   const std::string token_file;
   http::client peer;
@@ -40,7 +40,7 @@ upstream& upstream::operator=(upstream&&) noexcept = default;
 result<upstream> upstream::open(const connection& to) {
   upstream u;
   for (const std::string& url : to.aggregators) {
-    auto where = parse_endpoint(url);
+    auto where = parse_server_url(url);
     if (where.has_error()) return where.error();
     auto security = security_for(*where, to);
     if (security.has_error()) return security.error();

@@ -17,7 +17,7 @@ namespace binnacle::cli {
 /// one loop, which must outlive this object.
 class upstream {
  public:
-  /// Errors: those of parse_endpoint() and security_for().
+  /// Errors: those of parse_server_url() and security_for().
   static result<upstream> open(const connection& to);
   ~upstream();
   upstream(upstream&&) noexcept;

@@ -36,7 +36,7 @@ namespace {
 bool asks_for_watts(const policy::policy_table& all) {
   return std::ranges::any_of(all, [](const auto& p) {
     return std::ranges::any_of(p.second->strategies, [](const policy::published_strategy& s) {
-      return policy::description_of(s.kind).predicts_watts;
+      return policy::description_of(s.kind).predicts_watts();
     });
   });
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "aggregator/predict/learner.hpp"
+#include "aggregator/predict/learning/learner.hpp"
 #include "aggregator/store/words.hpp"
 
 #include <cstdint>

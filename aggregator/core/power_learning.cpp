@@ -1,8 +1,8 @@
 #include "aggregator/core/power_learning.hpp"
 
 #include "aggregator/policy/power_columns.hpp"
-#include "aggregator/predict/estimate.hpp"
-#include "aggregator/predict/pooled.hpp"
+#include "aggregator/predict/learning/estimate.hpp"
+#include "aggregator/predict/learning/pooled.hpp"
 #include "aggregator/predict/rated.hpp"
 #include "aggregator/store/hardware.hpp"
 

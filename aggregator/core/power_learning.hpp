@@ -1,8 +1,8 @@
 #pragma once
 
 #include "aggregator/core/kept_learning.hpp"
-#include "aggregator/predict/learner.hpp"
-#include "aggregator/predict/meter_lag.hpp"
+#include "aggregator/predict/learning/learner.hpp"
+#include "aggregator/predict/learning/meter_lag.hpp"
 #include "aggregator/predict/model.hpp"
 #include "aggregator/store/warehouse.hpp"
 #include "common/clock.hpp"

@@ -80,7 +80,8 @@ void decider::choose(const object_meta& pod, std::string_view pod_text, instant 
   record_.pod = {std::string(namespace_of(pod)), pod.name, pod.uid};
   record_.wanted = pod.policy;
   if (record_.what == decision::verb::filter) open_spread(pod_text, now);
-  const bool predicts = by_.strategy != nullptr && policy::description_of(by_.strategy->kind).predicts_watts;
+  const bool predicts =
+      by_.strategy != nullptr && policy::description_of(by_.strategy->kind).predicts_watts();
   if (predicts) cpu_ = predict::pod_cpu_of(pod_text);
   most_listed_ = shared_.decisions.record_limit() /
                  (sizeof(decision::candidate) + record_.rules() * sizeof(decision::cell) +
@@ -188,8 +189,7 @@ std::vector<std::uint8_t> decider::score(const name_list& names, instant now) {
   look_up(names, 0);
   const std::size_t listed = list(names, 0, now);
   if (by_.strategy == nullptr) return settled(*areas, names, std::vector<std::uint8_t>(names.size()), false);
-  auto scores = policy::description_of(by_.strategy->kind).predicts_watts ? by_watts(names, listed, now)
-                                                                          : by_metric(names, listed, now);
+  auto scores = by_strategy(names, listed, now);
   const bool given = !by_.dry_run() && !no_opinion_;
   std::vector<std::uint8_t> out;
   if (areas)
@@ -203,6 +203,16 @@ std::vector<std::uint8_t> decider::score(const name_list& names, instant now) {
   batch_.resize(listed);
   record_.candidates = std::move(batch_);
   return out;
+}
+
+std::vector<std::uint8_t> decider::by_strategy(const name_list& names, std::size_t listed, instant now) {
+  switch (policy::description_of(by_.strategy->kind).scores_from) {
+    case policy::score_source::metric: return by_metric(names, listed, now);
+    case policy::score_source::watts: return by_watts(names, listed, now);
+    case policy::score_source::none: break;  // prioritize takes a strategy that yields scores
+  }
+  no_opinion_ = true;
+  return std::vector<std::uint8_t>(names.size());
 }
 
 std::vector<std::uint8_t> decider::by_metric(const name_list& names, std::size_t listed, instant now) {

@@ -57,6 +57,7 @@ class decider {
  private:
   void look_up(const name_list& names, std::size_t from);
   std::size_t list(const name_list& names, std::size_t from, instant now);
+  std::vector<std::uint8_t> by_strategy(const name_list& names, std::size_t listed, instant now);
   std::vector<std::uint8_t> by_metric(const name_list& names, std::size_t listed, instant now);
   std::vector<std::uint8_t> by_watts(const name_list& names, std::size_t listed, instant now);
   void give_the_mean(std::vector<std::uint8_t>& scores, std::uint32_t opinions);

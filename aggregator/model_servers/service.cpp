@@ -13,7 +13,7 @@
 #include "common/async/task_group.hpp"
 #include "common/async/timers.hpp"
 #include "common/grpc/client.hpp"
-#include "common/http/client.hpp"
+#include "common/http/client/client.hpp"
 #include "common/log/said_once.hpp"
 #include "common/tls/context.hpp"
 
@@ -89,7 +89,7 @@ worker::formats worker::asked_for() const {
   formats out{};
   for (const auto& [key, policy] : with->nodes.policies()) {
     for (const policy::published_strategy& s : policy->strategies) {
-      if (policy::description_of(s.kind).predicts_watts && s.power.takes_served())
+      if (policy::description_of(s.kind).predicts_watts() && s.power.takes_served())
         out[static_cast<std::size_t>(s.power.format)] = true;
     }
   }

@@ -1,7 +1,7 @@
 #include "aggregator/ops/power_json.hpp"
 
 #include "aggregator/policy/power_terms.hpp"
-#include "aggregator/predict/estimate.hpp"
+#include "aggregator/predict/learning/estimate.hpp"
 #include "aggregator/predict/rated.hpp"
 #include "aggregator/store/hardware.hpp"
 

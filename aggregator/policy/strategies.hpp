@@ -23,6 +23,13 @@ enum class yield : std::uint8_t {
              ///< moment
 };
 
+/// What the scores of a strategy are worked out from.
+enum class score_source : std::uint8_t {
+  none,    ///< it yields no scores
+  metric,  ///< the values of its first rule, in the order that the rule's operator says
+  watts,   ///< the watts that the pod would cost, which the core learns
+};
+
 /// Which labels a strategy gives.
 enum class label_form : std::uint8_t {
   none,
@@ -42,7 +49,7 @@ struct strategy_description {
 
   // What it yields.
   yield yields;
-  bool predicts_watts = false;  ///< scores by the watts that the pod would cost, which the core learns
+  score_source scores_from = score_source::none;
   label_form labels;
   bool evicts = false;  ///< its label tells a descheduler to move pods away
 
@@ -51,6 +58,7 @@ struct strategy_description {
   std::string_view flaps;  ///< what goes on and off with a value near the target; empty: nothing harmful
   std::string (*rule_text)(const rule&);
 
+  constexpr bool predicts_watts() const noexcept { return scores_from == score_source::watts; }
   constexpr bool judged_by_engine() const noexcept { return yields != yield::scores; }
   /// Missing data leaves what was: labels stay.
   constexpr bool freezes() const noexcept { return yields == yield::labels; }

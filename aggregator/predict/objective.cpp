@@ -16,7 +16,7 @@
 
 #include "aggregator/predict/objective.hpp"
 
-#include "aggregator/predict/wao_v2.hpp"
+#include "aggregator/predict/wao/wao_v2.hpp"
 
 #include <algorithm>
 #include <vector>

@@ -2,7 +2,7 @@
 
 #include "aggregator/predict/cost.hpp"
 #include "aggregator/predict/pod_cpu.hpp"
-#include "aggregator/predict/wao_v1.hpp"
+#include "aggregator/predict/wao/wao_v1.hpp"
 
 #include <array>
 #include <cstddef>

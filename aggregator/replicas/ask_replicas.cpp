@@ -3,7 +3,7 @@
 #include "aggregator/replicas/state_route.hpp"
 #include "common/async/resolve.hpp"
 #include "common/clock.hpp"
-#include "common/http/client.hpp"
+#include "common/http/client/client.hpp"
 #include "common/text/text.hpp"
 
 #include <fmt/format.h>

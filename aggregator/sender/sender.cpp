@@ -7,7 +7,7 @@
 #include "common/async/task_group.hpp"
 #include "common/async/timers.hpp"
 #include "common/backoff.hpp"
-#include "common/http/client.hpp"
+#include "common/http/client/client.hpp"
 
 #include <boost/asio/executor_work_guard.hpp>
 #include <fmt/format.h>

@@ -3,8 +3,8 @@
 #include "aggregator/sender/dialect.hpp"
 #include "aggregator/sender/fleet.hpp"
 #include "common/error.hpp"
-#include "common/http/destination.hpp"
-#include "common/http/more_headers.hpp"
+#include "common/http/client/destination.hpp"
+#include "common/http/client/more_headers.hpp"
 #include "common/log/log.hpp"
 
 #include <cstdint>

@@ -19,32 +19,30 @@ result<bool> reload(tls::context& context) {
 
 task<void> follow_files(std::shared_ptr<tls::context> context, std::string what, logger log,
                         std::chrono::seconds period, std::shared_ptr<reload_troubles> troubles) {
-  bool told_soon = false, told_wrong = false;
-  said_once said;
+  said_once time, trouble;  // what is wrong with the certificate's time, and with its files
   for (;;) {
     const std::string wrong = tls::out_of_date(context->current().get());
-    const bool soon = context->ends_soon();
-    if (!wrong.empty() && !told_wrong) {
-      log.error("{}: {}", what, wrong);
-    } else if (wrong.empty() && soon && !told_soon) {
-      log.warning("{}: less than a tenth of its time is left ({} hours); renew it before it ends", what,
-                  context->seconds_left() / 3600);
+    const bool soon = wrong.empty() && context->ends_soon();
+    if (time.is_news(soon ? "it ends soon" : wrong)) {
+      if (!wrong.empty()) log.error("{}: {}", what, wrong);
+      if (soon) {
+        log.warning("{}: less than a tenth of its time is left ({} hours); renew it before it ends", what,
+                    context->seconds_left() / 3600);
+      }
     }
-    told_wrong = !wrong.empty();
-    told_soon = soon;
     co_await sleep_for(period);
     const auto reloaded = reload(*context);
     if (reloaded.has_error()) {
-      if (said.is_news(reloaded.error().message)) log.error("{}: {}", what, said.text());
-      if (troubles) (*troubles)[what] = what + ": " + said.text();
+      if (trouble.is_news(reloaded.error().message)) log.error("{}: {}", what, trouble.text());
+      if (troubles) (*troubles)[what] = what + ": " + trouble.text();
       continue;
     }
-    said.clear();
+    trouble.clear();
     if (troubles) troubles->erase(what);
     if (*reloaded) {
       log.info("{}: taken over from its changed files; it ends in {} hours", what,
                context->seconds_left() / 3600);
-      told_soon = told_wrong = false;
+      time.clear();
     }
   }
 }

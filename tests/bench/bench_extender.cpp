@@ -3,6 +3,7 @@
 // on a thread each; p50 and p99 are those of single calls.
 //   build/tests/bench/binnacle-bench --benchmark_filter=BM_extender --benchmark_min_time=1
 #include "aggregator/policy/power_terms.hpp"
+#include "common/system/process_cost.hpp"
 #include "tests/aggregator/extender/fleet.hpp"
 #include "tests/aggregator/extender/go_args.hpp"
 #include "tests/support/net/https_client.hpp"
@@ -13,7 +14,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <ctime>
 #include <random>
 
 namespace bench_extender {
@@ -170,11 +170,7 @@ void BM_extender_prioritize_names(benchmark::State& state) {
   run(state, names_body(state), call::prioritize, some_scored);
 }
 /// CPU time of this thread. Other programs on a busy machine do not count.
-double thread_us() {
-  timespec t{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return 1e6 * static_cast<double>(t.tv_sec) + 1e-3 * static_cast<double>(t.tv_nsec);
-}
+double thread_us() { return std::chrono::duration<double, std::micro>(own_thread_time()).count(); }
 
 /// Makes a call by watts and a call by a metric in turn, so that whatever slows the machine slows both. The
 /// memory was used before: while the ring of decisions fills for the first time, each record touches new

@@ -3,13 +3,14 @@
 //   build/tests/bench/binnacle-bench --benchmark_filter=BM_what_if --benchmark_min_time=1
 #include "aggregator/ops/what_if.hpp"
 #include "aggregator/policy/power_terms.hpp"
+#include "common/system/process_cost.hpp"
 #include "tests/aggregator/extender/fleet.hpp"
 
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ctime>
+#include <chrono>
 #include <random>
 
 namespace bench_what_if {
@@ -44,11 +45,7 @@ std::unique_ptr<test::fleet> fleet_of(int nodes) {
   return out;
 }
 
-double cpu_ms() {
-  timespec t{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return 1e3 * static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_nsec);
-}
+double cpu_ms() { return std::chrono::duration<double, std::milli>(own_thread_time()).count(); }
 
 void BM_what_if(benchmark::State& state) {
   const auto f = fleet_of(static_cast<int>(state.range(0)));

@@ -78,7 +78,7 @@ struct replica {
     return get(target, connection{{}, as});
   }
   result<client::answer> get(const std::string& target, const connection& as) const {
-    auto c = client::open(parse_endpoint(url()).value(), as);
+    auto c = client::open(parse_server_url(url()).value(), as);
     if (c.has_error()) return c.error();
     return c->get(target);
   }
@@ -130,7 +130,7 @@ TEST_SUITE("cli/client") {
     CHECK(get("/api/v1/status", half).error().message ==
           "--cert and --key belong together: give both or neither");
 
-    auto plain = client::open(parse_endpoint(url("http")).value(), {});
+    auto plain = client::open(parse_server_url(url("http")).value(), {});
     REQUIRE(plain.has_value());
     CHECK(plain->get("/api/v1/status").has_error());
   }
@@ -147,19 +147,19 @@ TEST_SUITE("cli/client") {
     CHECK(get("/api/v1/status", as).error().message ==
           named + "it is empty or more than one line: it must hold the token alone" + remedy);
     write("bob's\n");
-    const auto c = client::open(parse_endpoint(url()).value(), as);
+    const auto c = client::open(parse_server_url(url()).value(), as);
     REQUIRE(c.has_value());
     CHECK(c->get("/api/v1/status").error().message ==
           url() + " refused: present a client certificate (--cert and --key, or --token-file)");
     write("ann's\n");
     CHECK(c->get("/api/v1/status").has_value());
 
-    CHECK(client::open(parse_endpoint(url("http")).value(), as).error().message ==
+    CHECK(client::open(parse_server_url(url("http")).value(), as).error().message ==
           url("http") + " is http, where everybody on the way could read your token: write https");
   }
 
   TEST_CASE("who lacks a right is told the command that grants it") {
-    const endpoint from = parse_endpoint("https://a").value();
+    const server_url from = parse_server_url("https://a").value();
     const auto refused = [&](const std::string& user) {
       http::answer a;
       a.status = 403;
@@ -185,7 +185,7 @@ TEST_SUITE("cli/client") {
     support::authority ca(dir, "clients");
     tls::files pem;
     pem.authority = ca.certificate();
-    const auto c = client::open(parse_endpoint(dead_url()).value(), {{}, pem});
+    const auto c = client::open(parse_server_url(dead_url()).value(), {{}, pem});
     REQUIRE(c.has_value());
     const auto a = c->get("/api/v1/status");
     REQUIRE(a.has_error());

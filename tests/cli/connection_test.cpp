@@ -48,15 +48,15 @@ TEST_SUITE("cli/connection") {
     };
     for (const row& r : rows) {
       CAPTURE(r.text);
-      const auto e = parse_endpoint(r.text);
+      const auto e = parse_server_url(r.text);
       REQUIRE(e.has_value());
       CHECK(e->url == r.url);
     }
-    CHECK(parse_endpoint("https://[::1]:9102")->host == "::1");
+    CHECK(parse_server_url("https://[::1]:9102")->at.host == "::1");
     for (const char* bad : {"", "https://", "ftp://agg", "agg:0", "agg:65536", "agg:x", "agg/path", "fd00::7",
                             "[::1", "[::1]x"}) {
       CAPTURE(bad);
-      const auto e = parse_endpoint(bad);
+      const auto e = parse_server_url(bad);
       REQUIRE(e.has_error());
       CHECK(e.error().message.ends_with("; write https://HOST:9102"));
     }

@@ -30,7 +30,7 @@ TEST_SUITE("cli/scheduler_config") {
     CHECK(has(yaml, "schedulerName: binnacle-scheduler"));
     const auto view = doctor::parse_scheduler_config(yaml, "scheduler.yaml");
     REQUIRE(view.has_value());
-    CHECK(view->at.url == "https://binnacle.binnacle.svc:9001");
+    CHECK(view->server.url == "https://binnacle.binnacle.svc:9001");
     CHECK(view->path == "/scheduler/filter");
     CHECK(view->pem.authority == "/etc/binnacle/pki/ca.crt");
     CHECK(view->timeout == std::chrono::milliseconds(500));

@@ -24,7 +24,7 @@ KINDS = ("HPE DL380", "Fujitsu RX2540 M5", "HPE DL385")
 EACH = 5  # nodes of a kind; each measures a fifth of the loads
 POD_CORES, LOAD = 4, 0.5
 SECONDS_A_SWEEP = 60  # so slow that a mean of ten seconds is at one load
-ENOUGH = 10  # samples at a load, for it to count (predict/estimate.hpp)
+ENOUGH = 10  # samples at a load, for it to count (predict/learning/estimate.hpp)
 
 
 @unittest.skipUnless(os.environ.get("BINNACLE_CHECK_FULL") == "1", "takes four minutes, and CPUs that nobody else uses: scripts/check --full cluster")

@@ -96,7 +96,7 @@ class Grafana(loop.Loop):
         return self.serve({"do_GET": page})
 
     def collector(self):
-        """The URL of something that takes OTLP, so that there is something to count; tests/cluster/otlp_test.py has real servers."""
+        """The URL of something that takes OTLP, so that there is something to count; tests/cluster/databases/otlp_test.py has real servers."""
         def take(handler):
             handler.rfile.read(int(handler.headers["Content-Length"]))
             handler.send_response(200)

@@ -4,7 +4,7 @@
 #include "agent/sources/scrape/sample_picker.hpp"
 #include "agent/sources/scrape/target.hpp"
 #include "common/async/task.hpp"
-#include "common/http/client.hpp"
+#include "common/http/client/client.hpp"
 #include "common/tls/context.hpp"
 
 #include <memory>

@@ -3,7 +3,7 @@
 #include "aggregator/kube/client/access.hpp"
 #include "common/async/task.hpp"
 #include "common/error.hpp"
-#include "common/http/client.hpp"
+#include "common/http/client/client.hpp"
 #include "common/log/log.hpp"
 
 #include <cstdint>

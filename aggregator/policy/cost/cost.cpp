@@ -95,7 +95,7 @@ priced price(const policy& p, const metrics::alias_table& names) {
   };
   for (const strategy& s : p.strategies) {
     const strategy_description& kind = description_of(s.kind);
-    if (kind.predicts_watts) {
+    if (kind.predicts_watts()) {
       // core's power_learning reads these, once for all policies.
       const power_columns read;
       pay(read.watts);

@@ -104,7 +104,7 @@ struct published_policy {
   /// The strategy that ranks nodes by the watts that a pod would cost; null: there is none.
   const published_strategy* by_watts() const noexcept {
     for (const auto& s : strategies) {
-      if (description_of(s.kind).predicts_watts) return &s;
+      if (description_of(s.kind).predicts_watts()) return &s;
     }
     return nullptr;
   }

@@ -15,7 +15,7 @@ inline constexpr strategy_description minimizepower{
     .first_rule_only = true,
     .on_missing = missing::reject,
     .yields = yield::scores,
-    .predicts_watts = true,
+    .scores_from = score_source::watts,
     .labels = label_form::none,
     .without_data = "a node without data scores below all others in minimizepower",
     .flaps = {},

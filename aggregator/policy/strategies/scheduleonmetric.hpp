@@ -13,6 +13,7 @@ inline constexpr strategy_description scheduleonmetric{
     .first_rule_only = true,
     .on_missing = {},
     .yields = yield::scores,
+    .scores_from = score_source::metric,
     .labels = label_form::none,
     .without_data = "a node without data scores 0 in scheduleonmetric",
     .flaps = {},

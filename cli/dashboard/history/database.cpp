@@ -2,7 +2,7 @@
 
 #include "cli/dashboard/history/answer.hpp"
 #include "common/async/task_group.hpp"
-#include "common/http/client.hpp"
+#include "common/http/client/client.hpp"
 
 #include <fmt/format.h>
 

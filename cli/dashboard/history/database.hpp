@@ -3,7 +3,7 @@
 #include "cli/dashboard/history/question.hpp"
 #include "common/async/task.hpp"
 #include "common/error.hpp"
-#include "common/http/destination.hpp"
+#include "common/http/client/destination.hpp"
 #include "common/log/log.hpp"
 
 #include <functional>

@@ -16,17 +16,17 @@ namespace {
 using namespace std::chrono_literals;
 
 /// The address of the agent's port on this machine. An empty host means all addresses, so loopback is used.
-result<endpoint> scrape_address(const agent_settings& s) {
+result<server_url> scrape_address(const agent_settings& s) {
   const std::string scheme = s.listen_cert.empty() ? "http://" : "https://";
   const std::string host = s.listen.starts_with(':') ? "localhost" : "";
-  return parse_endpoint(scheme + host + s.listen, 9103);
+  return parse_server_url(scheme + host + s.listen, 9103);
 }
 
-result<http::answer> get(const endpoint& at, const std::shared_ptr<SSL_CTX>& tls, std::string target,
+result<http::answer> get(const server_url& from, const std::shared_ptr<SSL_CTX>& tls, std::string target,
                          const place& p) {
   http::call what;
   what.target = std::move(target);
-  return ask({at.host, at.port, {}}, tls, std::move(what), p.patience);
+  return ask({from.at.host, from.at.port, {}}, tls, std::move(what), p.patience);
 }
 
 /// An agent reports its links every five seconds (its setting self-period), and has none just after its
@@ -35,12 +35,12 @@ constexpr auto until_links_are_told = std::chrono::seconds(6);
 
 /// Reads the agent's /metrics. If no link is up, reads them again each second, for as long as a link may
 /// take.
-result<http::answer> metrics_once_linked(const endpoint& at, const std::shared_ptr<SSL_CTX>& tls,
+result<http::answer> metrics_once_linked(const server_url& from, const std::shared_ptr<SSL_CTX>& tls,
                                          const place& p) {
   const auto wait = std::min<std::chrono::milliseconds>(p.patience + 1s, until_links_are_told);
   const auto until = std::chrono::steady_clock::now() + wait;
   while (true) {
-    auto said = get(at, tls, "/metrics", p);
+    auto said = get(from, tls, "/metrics", p);
     const bool may_come = said.has_value() && said->status == 200 && !has_a_link(said->body) &&
                           !p.agent->settings.aggregators.empty();
     if (!may_come || std::chrono::steady_clock::now() + 1s > until) return said;

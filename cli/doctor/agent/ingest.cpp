@@ -41,11 +41,11 @@ async::task<result<greeting>> greet(endpoint to, std::shared_ptr<SSL_CTX> tls, s
 
 finding look_at(const std::string& address, const agent_settings& s, std::shared_ptr<SSL_CTX> tls,
                 std::chrono::milliseconds patience) {
-  auto at = parse_endpoint(address, 9110);
-  if (at.has_error()) return failure(at.error().message, "give aggregator as HOST:9110");
-  const auto got = blocking(greet(*at, std::move(tls), s.server_name, async::within(patience)));
-  const std::string agents_port = fmt::format("the aggregator's port for agents ({})", at->port);
-  const std::string shown = at->url.substr(at->url.find("://") + 3);
+  const auto where = parse_server_url(address, 9110);
+  if (where.has_error()) return failure(where.error().message, "give aggregator as HOST:9110");
+  const auto got = blocking(greet(where->at, std::move(tls), s.server_name, async::within(patience)));
+  const std::string agents_port = fmt::format("the aggregator's port for agents ({})", where->at.port);
+  const std::string shown = where->url.substr(where->url.find("://") + 3);
   if (got.has_error()) {
     std::string remedy = unreachable_remedy(got.error().code, agents_port);
     if (got.error().code == errc::permission)

@@ -10,7 +10,7 @@ namespace binnacle::cli::doctor {
 namespace {
 
 findings of_replica(const std::string& url, const place& p) {
-  const auto at = parse_endpoint(url);
+  const auto at = parse_server_url(url);
   if (at.has_error()) return {failure(at.error().message, "give it with --aggregator")};
   const auto c = client::open(*at, p.to);
   if (c.has_error())

@@ -16,7 +16,7 @@ using wall = std::chrono::system_clock;
 /// Judges an aggregator's clock; nothing if the aggregator does not answer, because the check `aggregator`
 /// reports that.
 std::optional<finding> of_aggregator(const std::string& url, const place& p) {
-  const auto at = parse_endpoint(url);
+  const auto at = parse_server_url(url);
   if (at.has_error()) return std::nullopt;
   const auto c = client::open(*at, p.to);
   if (c.has_error()) return std::nullopt;

@@ -64,11 +64,11 @@ result<configured_extender> view_of(const YAML::Node& extender, const std::strin
   if (url.empty()) return wrong("the extender has no urlPrefix");
   configured_extender out;
   if (const auto rest = split_url(url).rest; rest.starts_with('/')) out.path = rest;
-  auto at = parse_endpoint(std::string_view(url).substr(0, url.size() - out.path.size()), 9001);
+  auto at = parse_server_url(std::string_view(url).substr(0, url.size() - out.path.size()), 9001);
   while (out.path.ends_with('/')) out.path.pop_back();
   if (at.has_error()) return wrong(at.error().message);
-  out.at = *std::move(at);
-  if (yes(extender, "enableHTTPS")) out.at.secure = true;  // as kube-scheduler has it
+  out.server = *std::move(at);
+  if (yes(extender, "enableHTTPS")) out.server.secure = true;  // as kube-scheduler has it
   const std::string verb = scalar(extender, "filterVerb");
   if (verb.empty()) return wrong("the extender has no filterVerb: write scheduler/filter");
   out.path += '/' + verb;

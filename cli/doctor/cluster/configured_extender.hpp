@@ -11,8 +11,8 @@ namespace binnacle::cli::doctor {
 
 /// How kube-scheduler reaches an extender, as its KubeSchedulerConfiguration says.
 struct configured_extender {
-  endpoint at;
-  std::string path;  ///< path of the URL and the filter verb together: "/scheduler/filter"
+  server_url server;
+  std::string path;  ///< path of its URL and the filter verb together: "/scheduler/filter"
   tls::files pem;
   std::string server_name;
   duration timeout = std::chrono::seconds(5);  ///< kube-scheduler's default

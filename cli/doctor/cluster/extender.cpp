@@ -18,7 +18,7 @@ namespace {
 findings call(const configured_extender& v, std::string_view as_whom) {
   findings out = v.remarks;
   std::shared_ptr<SSL_CTX> security;
-  if (v.at.secure) {
+  if (v.server.secure) {
     tls::options o;
     o.side = tls::role::client;
     o.pem = v.pem;
@@ -26,14 +26,14 @@ findings call(const configured_extender& v, std::string_view as_whom) {
     auto loaded = tls::context::load(std::move(o));
     if (loaded.has_error()) {
       out.push_back(unchecked(
-          fmt::format("{} is not called: {}", v.at.url, loaded.error().message),
+          fmt::format("{} is not called: {}", v.server.url, loaded.error().message),
           "give files that this user may read: --cert, --key, --ca, or run this where the scheduler runs"));
       return out;
     }
     security = (*loaded)->current();
   } else {
     out.push_back(warning(
-        fmt::format("kube-scheduler calls {} without TLS: anybody may answer, and ask", v.at.url),
+        fmt::format("kube-scheduler calls {} without TLS: anybody may answer, and ask", v.server.url),
         "start the aggregator without unsafe, and give the scheduler enableHTTPS: true and a tlsConfig "
         "(binnacle scheduler-config prints both)"));
   }
@@ -44,19 +44,20 @@ findings call(const configured_extender& v, std::string_view as_whom) {
   filter.body = filter_question(v.by_names);
   const auto asked = std::chrono::steady_clock::now();
   const auto timeout = std::chrono::duration_cast<std::chrono::milliseconds>(v.timeout);
-  const auto got = ask({v.at.host, v.at.port, v.server_name}, security, std::move(filter), timeout);
+  const auto got =
+      ask({v.server.at.host, v.server.at.port, v.server_name}, security, std::move(filter), timeout);
   if (got.has_error()) {
     const auto& e = got.error();
-    const std::string extender_port = fmt::format("the aggregator's extender port ({})", v.at.port);
-    out.push_back(failure(fmt::format("{} gives kube-scheduler no answer: {}", v.at.url, e.message),
+    const std::string extender_port = fmt::format("the aggregator's extender port ({})", v.server.at.port);
+    out.push_back(failure(fmt::format("{} gives kube-scheduler no answer: {}", v.server.url, e.message),
                           e.code == errc::timeout
                               ? fmt::format("it waits {} (httpTimeout); {}", human(v.timeout),
                                             unreachable_remedy(e.code, extender_port))
                               : unreachable_remedy(e.code, extender_port)));
     return out;
   }
-  out.push_back(
-      finding_of_filter_answer(v.at.url + v.path, *got, as_whom, std::chrono::steady_clock::now() - asked));
+  out.push_back(finding_of_filter_answer(v.server.url + v.path, *got, as_whom,
+                                         std::chrono::steady_clock::now() - asked));
   return out;
 }
 
@@ -64,7 +65,7 @@ findings call(const configured_extender& v, std::string_view as_whom) {
 std::vector<std::string> told_by_aggregators(const place& p, findings& out) {
   std::vector<std::string> urls;
   for (const std::string& given : p.to.aggregators) {
-    const auto at = parse_endpoint(given);
+    const auto at = parse_server_url(given);
     if (at.has_error()) continue;  // the check `aggregator` reports that
     const auto c = client::open(*at, p.to);
     const auto status =
@@ -110,13 +111,13 @@ findings check_extender(const place& p) {
   }
   findings out;
   for (const std::string& url : p.extenders.empty() ? told_by_aggregators(p, out) : p.extenders) {
-    auto at = parse_endpoint(url, 9001);
+    auto at = parse_server_url(url, 9001);
     if (at.has_error()) {
       out.push_back(failure(at.error().message, "give it as https://HOST:9001"));
       continue;
     }
     configured_extender view;
-    view.at = *std::move(at);
+    view.server = *std::move(at);
     view.path = "/scheduler/filter";
     view.pem = p.to.pem;
     view.by_names = true;

@@ -54,7 +54,7 @@ findings findings_of_status(const json::value& status, const std::string& url) {
   return out;
 }
 
-std::optional<std::string> extender_url(const json::value& status, const endpoint& ops) {
+std::optional<std::string> extender_url(const json::value& status, const server_url& ops) {
   for (const auto& l : list(status, "listeners")) {
     if (text(l, "name") != "extender") continue;
     // An address of the status names a host of the aggregator's own machine or container; without a host the
@@ -62,7 +62,7 @@ std::optional<std::string> extender_url(const json::value& status, const endpoin
     const auto at = read_listen_address(text(l, "address"));
     if (!at || at->port == 0) return std::nullopt;
     const bool plain = member(l, "tls") != nullptr && !flag(l, "tls");  // older ones do not say
-    return fmt::format("{}://{}", plain ? "http" : "https", host_and_port(ops.host, at->port));
+    return fmt::format("{}://{}", plain ? "http" : "https", host_and_port(ops.at.host, at->port));
   }
   return std::nullopt;
 }

@@ -42,6 +42,13 @@ TEST_SUITE("aggregator/policy/strategies") {
     }
   }
 
+  TEST_CASE("who yields scores says from what they are worked out, and nobody else does") {
+    for (const strategy_description* s : strategies()) {
+      CAPTURE(s->name);
+      CHECK((s->yields == yield::scores) == (s->scores_from != score_source::none));
+    }
+  }
+
   TEST_CASE("onMissing belongs to strategies with a default for it, limits to those that yield labels") {
     for (const strategy_description* s : strategies()) {
       const auto refused = [&](std::string_view field) {

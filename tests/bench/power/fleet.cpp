@@ -1,8 +1,8 @@
 #include "tests/bench/power/fleet.hpp"
 
 #include "aggregator/predict/objective.hpp"
-#include "aggregator/predict/wao_v1.hpp"
-#include "aggregator/predict/wao_v2.hpp"
+#include "aggregator/predict/wao/wao_v1.hpp"
+#include "aggregator/predict/wao/wao_v2.hpp"
 #include "tests/bench/power/prioritizer.hpp"
 
 #include <algorithm>

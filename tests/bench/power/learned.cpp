@@ -1,8 +1,8 @@
 #include "tests/bench/power/learned.hpp"
 
-#include "aggregator/predict/estimate.hpp"
-#include "aggregator/predict/learner.hpp"
-#include "aggregator/predict/pooled.hpp"
+#include "aggregator/predict/learning/estimate.hpp"
+#include "aggregator/predict/learning/learner.hpp"
+#include "aggregator/predict/learning/pooled.hpp"
 
 #include <algorithm>
 

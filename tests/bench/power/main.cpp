@@ -2,7 +2,7 @@
 // curves of real servers, compared with other rules and the optimum. Prints Markdown. The figures are the
 // same on every machine, except for the last two tables.
 //   build/tests/bench/power/binnacle-power
-#include "aggregator/predict/learner.hpp"
+#include "aggregator/predict/learning/learner.hpp"
 #include "aggregator/predict/objective.hpp"
 #include "tests/bench/power/churn.hpp"
 #include "tests/bench/power/day.hpp"

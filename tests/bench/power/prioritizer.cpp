@@ -1,23 +1,20 @@
 #include "tests/bench/power/prioritizer.hpp"
 
 #include "aggregator/policy/power_terms.hpp"
+#include "common/system/process_cost.hpp"
 #include "tests/aggregator/extender/go_args.hpp"
 
 #include <boost/json/parse.hpp>
 #include <fmt/format.h>
 
+#include <chrono>
 #include <cmath>
-#include <ctime>
 #include <stdexcept>
 
 namespace binnacle::bench {
 namespace {
 
-double cpu_us() {
-  timespec t{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return 1e6 * static_cast<double>(t.tv_sec) + 1e-3 * static_cast<double>(t.tv_nsec);
-}
+double cpu_us() { return std::chrono::duration<double, std::micro>(own_thread_time()).count(); }
 
 }  // namespace
 

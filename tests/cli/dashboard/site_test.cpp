@@ -5,7 +5,7 @@
 #include "cli/dashboard/assets.hpp"
 #include "cli/json.hpp"
 #include "common/async/task_group.hpp"
-#include "common/http/client.hpp"
+#include "common/http/client/client.hpp"
 #include "common/http/server.hpp"
 #include "tests/cli/samples.hpp"
 #include "tests/support/net/https_client.hpp"

@@ -1,7 +1,7 @@
 // Live answers: the server asks their exchange for pieces as fast as the peer takes them.
 #include "common/async/task.hpp"
 #include "common/async/timers.hpp"
-#include "common/http/client.hpp"
+#include "common/http/client/client.hpp"
 #include "common/http/live.hpp"
 #include "tests/common/http/server_routes.hpp"
 #include "tests/support/net/run.hpp"

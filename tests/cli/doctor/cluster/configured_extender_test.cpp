@@ -35,7 +35,7 @@ TEST_SUITE("cli/doctor/cluster/configured_extender") {
   TEST_CASE("a scheduler's configuration says where and as whom it calls") {
     const auto v = parse_scheduler_config(extender_config, "c.yaml");
     REQUIRE(v.has_value());
-    CHECK(v->at.url == "https://binnacle.binnacle.svc:9001");
+    CHECK(v->server.url == "https://binnacle.binnacle.svc:9001");
     CHECK(v->path == "/scheduler/filter");
     CHECK(v->pem.authority == "/certs/ca.crt");
     CHECK(v->server_name == "binnacle");

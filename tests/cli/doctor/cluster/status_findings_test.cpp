@@ -37,7 +37,7 @@ TEST_SUITE("cli/doctor/cluster/status_findings") {
 
   TEST_CASE("the extender is where the aggregator's status says that it listens") {
     const auto at = [](const char* status, const char* ops) {
-      return extender_url(parsed(status), *parse_endpoint(ops)).value_or("none");
+      return extender_url(parsed(status), *parse_server_url(ops)).value_or("none");
     };
     const char* const moved =
         R"({"listeners":[{"name":"ops","address":"0.0.0.0:9102"},{"name":"extender","address":"0.0.0.0:19001"}]})";

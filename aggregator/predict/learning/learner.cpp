@@ -1,0 +1,145 @@
+// What a node's own meter teaches about its watts, and what is not learned from it.
+//
+// A sample is a pair (load, watts). It goes into the bin of its load, where a mean is kept (statistics).
+// The difficulty is not the mean but what meters do:
+//
+// - They repeat themselves. A BMC measures every few seconds and says the last number meanwhile. A sample
+//   whose watts are those of the sample before, though the load has moved, says nothing about this load:
+//   `repeated`. If that goes on for most_repeats samples at loads where the node drew other watts
+//   before, or over half of all loads, the meter is stuck. (Over fewer loads a server may be flat, to the
+//   watt: one of WAO's models is flat from 60 to 90 %. The loads on both sides then show the curve.)
+//   Nobody knows since when, so what was learned may be wrong: learning begins again (`anew_stuck`)
+//   and waits for another number.
+// - They lie now and then: a spike, a reading of another second. A sample far from the mean of its bin is
+//   left out (`outlier`). How far is far follows the noise that this node showed; five times that, and
+//   never less than 30 %, since watts rise within a bin, too. Near idle a server's watts may double
+//   between two states of its CPU, so only three times the mean is far there, and the noise is not
+//   measured there.
+// - They change for good: a second power supply, a new disk shelf, another limit. Then every sample is an
+//   outlier. After twenty in a row it is the learned curve that is wrong (`anew_outliers`).
+//
+// A bin judges samples only from least_samples on: the first ones have nothing to be compared with. The
+// whole state has a fixed size (static_assert in the header), because there is one for every node.
+
+#include "aggregator/predict/learning/learner.hpp"
+
+#include "aggregator/predict/learning/estimate.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace binnacle::predict {
+namespace {
+
+constexpr double noise_memory = 1.0 / 64;
+constexpr double sigmas = 5;
+/// Watts rise within a bin, too, so a sample that is nearer than this is no outlier.
+constexpr double least_outlier = 0.3;
+/// The watts of a server may double when it leaves idle: there a sample must be farther off.
+constexpr double least_outlier_near_idle = 2;
+constexpr std::size_t bins_near_idle = 2;
+/// A meter of whole watts may repeat itself at a load that stands still.
+constexpr float moved = 0.02F;
+/// No server's watts are flat over so much of its loads. Over less they may be, to the watt.
+constexpr float moved_far = 0.5F;
+/// At a load, these are other watts.
+constexpr double other_watts = 0.1;
+
+}  // namespace
+
+learner::learner(const statistics& learned, double noise, std::uint32_t samples,
+                 std::uint32_t outliers) noexcept
+    : learned_(learned),
+      variance_(static_cast<float>(noise * noise)),
+      samples_(samples),
+      outliers_(outliers) {}
+
+void learner::begin() noexcept {
+  learned_ = {};
+  variance_ = 0;
+  samples_ = outliers_ = 0;
+  in_a_row_ = 0;
+}
+
+/// Whether the meter repeats itself while the load moves.
+bool learner::repeats(float load, double watts, std::uint8_t most_repeats) noexcept {
+  if (watts != last_watts_) {
+    last_watts_ = watts;
+    lowest_ = highest_ = load;
+    repeats_ = contradicted_ = 0;
+    stuck_ = false;
+    return false;
+  }
+  lowest_ = std::min(lowest_, load);
+  highest_ = std::max(highest_, load);
+  if (highest_ - lowest_ <= moved) return false;
+  if (repeats_ < most_repeats) ++repeats_;
+  if (contradicted_ < most_repeats && known_otherwise(static_cast<double>(load), watts)) ++contradicted_;
+  return true;
+}
+
+/// Whether the node drew other watts before at loads like this.
+bool learner::known_otherwise(double load, double watts) const noexcept {
+  const std::size_t b = statistics::bin_of(load);
+  return learned_.samples(b) >= least_samples && std::abs(watts / learned_.watts(b) - 1) > other_watts;
+}
+
+/// Whether a sample is far from the others at its load; counts how far they are usually.
+bool learner::far_off(double load, double watts) noexcept {
+  const std::size_t b = statistics::bin_of(load);
+  if (learned_.samples(b) < least_samples) return false;
+  const double times = watts / learned_.watts(b);
+  const double off = std::max(times, 1 / times) - 1;
+  if (off > std::max(sigmas * noise(), b < bins_near_idle ? least_outlier_near_idle : least_outlier))
+    return true;
+  if (b >= bins_near_idle)
+    variance_ += static_cast<float>(noise_memory * (off * off - static_cast<double>(variance_)));
+  return false;
+}
+
+learner::outcome learner::add(double load, double watts, std::uint8_t most_repeats) noexcept {
+  if (!std::isfinite(load) || !std::isfinite(watts) || watts <= 0 || load < 0 || load > 1.1)
+    return outcome::refused;
+  load = std::min(load, 1.0);
+  if (repeats(static_cast<float>(load), watts, most_repeats)) {
+    const bool must_have_moved = contradicted_ >= most_repeats || highest_ - lowest_ >= moved_far;
+    if (stuck_ || repeats_ < most_repeats || !must_have_moved) return outcome::repeated;
+    begin();
+    stuck_ = true;
+    return outcome::anew_stuck;
+  }
+  auto what = outcome::learned;
+  if (far_off(load, watts)) {
+    ++outliers_;
+    if (++in_a_row_ < most_outliers) return outcome::outlier;
+    begin();
+    what = outcome::anew_outliers;
+  }
+  in_a_row_ = 0;
+  learned_.add(load, watts);
+  ++samples_;
+  return what;
+}
+
+double learner::covered(double max_load) const noexcept {
+  std::size_t enough = 0;
+  const std::size_t end = statistics::bin_of(max_load) + 1;
+  for (std::size_t b = 0; b < end; ++b) enough += learned_.samples(b) >= least_samples ? 1 : 0;
+  return static_cast<double>(enough) / static_cast<double>(end);
+}
+
+double learner::noise() const noexcept { return std::sqrt(static_cast<double>(variance_)); }
+
+std::string_view to_string(learner::outcome o) noexcept {
+  switch (o) {
+    case learner::outcome::learned: return "learned";
+    case learner::outcome::refused: return "refused";
+    case learner::outcome::repeated: return "repeated";
+    case learner::outcome::outlier: return "outlier";
+    case learner::outcome::anew_outliers: return "anew_outliers";
+    case learner::outcome::anew_stuck: return "anew_stuck";
+  }
+  return "unknown";
+}
+
+}  // namespace binnacle::predict
