@@ -89,6 +89,13 @@ std::vector<asker::call> asker::next(instant now) {
         return e.first.model.server() == one.first;
       });
     });
+    // Questions are in the order of their models.
+    std::erase_if(inputs_, [&](const auto& one) {
+      question first;
+      first.model = one.first;
+      const auto at = entries_.lower_bound(first);
+      return at == entries_.end() || at->first.model != one.first;
+    });
   }
   std::vector<call> out;
   for (auto& [q, e] : entries_) {
@@ -96,7 +103,17 @@ std::vector<asker::call> asker::next(instant now) {
     server& s = servers_[q.model.server()];
     if (s.busy || now < s.not_before) continue;
     s.busy = true;
-    out.push_back({q, e.watts.size(), std::min(batch_of(s, q, e, now), points - e.watts.size())});
+    call c{q, e.watts.size(), 0, {}};
+    if (q.model.speaks == protocol::v2) {
+      const auto input = inputs_.find(q.model);
+      if (input == inputs_.end()) {
+        out.push_back(std::move(c));
+        continue;
+      }
+      c.input = input->second;
+    }
+    c.count = std::min(c.input.one_at_a_time() ? 1 : batch_of(s, q, e, now), points - e.watts.size());
+    out.push_back(std::move(c));
   }
   return out;
 }
@@ -133,12 +150,29 @@ void asker::take(const question& q, entry& e, server& s, std::vector<double> wat
   e.pauses.reset();
 }
 
+/// Whatever keeps a server from saying what a model takes, the next call shows how ill it is.
+void asker::take_metadata(const call& c, entry& e, const result<reply>& got, instant now) {
+  const served_model& model = c.about.model;
+  if (got.has_error() || got->is != reply::verdict::answered) {
+    count(got.has_error() ? outcome::failed : outcome::refused);
+    inputs_[model] = {};
+    return;
+  }
+  const auto described =
+      model.by == carrier::grpc ? described_in_message(got->body) : described_in(got->body);
+  auto input = input_of(described, c.about.count + std::size_t{1});
+  if (input.has_error()) return leave_alone(e, outcome::refused, input.error().message, now);
+  count(outcome::answered);
+  inputs_[model] = std::move(*input);
+}
+
 void asker::answered(const call& c, const result<reply>& got, instant now) {
   const auto at = entries_.find(c.about);
   server& s = servers_[c.about.model.server()];
   s.busy = false;
   if (at == entries_.end()) return;
   entry& e = at->second;
+  if (c.for_metadata()) return take_metadata(c, e, got, now);
   if (got.has_error()) {
     e.watts.clear();
     if (got.error().code != errc::timeout || c.count <= few)
@@ -165,6 +199,12 @@ void asker::answered(const call& c, const result<reply>& got, instant now) {
   // A single point was refused, so the size of the batch was not the reason.
   if (c.count == 1) s.batches.erase(model.path);
   s.trouble.clear();
+  if (c.input.of == model_input::shape::bare) {
+    // Some describe one load where they mean any number of them.
+    inputs_[model].of = model_input::shape::rows;
+  } else {
+    inputs_.erase(model);
+  }
   leave_alone(e, outcome::refused, "it answered " + got->said, now);
 }
 

@@ -28,6 +28,10 @@ namespace binnacle::model_servers {
 /// pause; only if a small batch is not answered either does the server count as ill. After 15 minutes an
 /// answer is asked for again; while no new one comes, it counts for an hour. Bounds: most_questions;
 /// questions that nobody asks any more for 10 minutes are dropped.
+///
+/// The first call for a V2 model asks for its metadata: what its input is called, and what it takes. A server
+/// that does not say is asked as WAO asks its models. When a model refuses a question, its metadata are read
+/// again: it may be another model by then.
 class asker {
  public:
   static constexpr std::size_t most_questions = 2'000;
@@ -54,7 +58,10 @@ class asker {
   /// A call to be made now. answered() must be called for each of them.
   struct call {
     question about;
-    std::size_t first = 0, count = 0;
+    std::size_t first = 0, count = 0;  ///< points; none: the model's metadata are asked for
+    model_input input;                 ///< of a V2 model
+
+    bool for_metadata() const noexcept { return count == 0; }
   };
   std::vector<call> next(instant now);
   void answered(const call& c, const result<reply>& got, instant now);
@@ -90,10 +97,12 @@ class asker {
   void leave_alone(server& s, std::string why, duration at_least, instant now);
   void leave_alone(entry& e, outcome what, std::string why, instant now);
   void take(const question& q, entry& e, server& s, std::vector<double> watts, instant now);
+  void take_metadata(const call& c, entry& e, const result<reply>& got, instant now);
   bool due(const entry& e, instant now) const;
 
   std::map<question, entry> entries_;
   std::map<std::string, server> servers_;
+  std::map<served_model, model_input> inputs_;  // of V2 models whose metadata were asked for
   std::mt19937_64 random_;
   counters counted_{};
   bool full_ = false;

@@ -23,12 +23,14 @@ using protozero::pbf_writer;
 using tag = protozero::pbf_tag_type;
 
 // open-inference-protocol: inference.ModelInferRequest, ModelInferResponse, InferInputTensor and
-// InferOutputTensor, InferTensorContents.
+// InferOutputTensor, InferTensorContents; ModelMetadataRequest, ModelMetadataResponse and its TensorMetadata.
 constexpr tag infer_name = 1, infer_version = 2, infer_inputs = 5;
 constexpr tag infer_outputs = 5, infer_raw = 6;
 constexpr tag tensor_name = 1, tensor_type = 2, tensor_shape = 3, tensor_contents = 5;
 constexpr tag contents_int = 2, contents_int64 = 3, contents_uint = 4, contents_uint64 = 5, contents_fp32 = 6,
               contents_fp64 = 7;
+constexpr tag metadata_name = 1, metadata_version = 2, metadata_inputs = 4;
+constexpr tag described_name = 1, described_type = 2, described_shape = 3;
 // tensorflow-serving-api: PredictRequest, PredictResponse, ModelSpec; tensorflow: TensorProto,
 // TensorShapeProto.
 constexpr tag predict_spec = 1, predict_inputs = 2, predict_outputs = 1;
@@ -77,32 +79,39 @@ void add_unsigned(values& out, pbf_reader& from) {
       [&] { return from.get_packed_uint64(); });
 }
 
-/// The inputs of all rows, one after the other, as 32-bit floats.
-std::vector<float> rows_of(const question& q, std::size_t first, std::size_t count) {
-  std::vector<float> out;
+/// The inputs of all rows, one after the other.
+template <class Number>
+std::vector<Number> rows_of(const question& q, std::size_t first, std::size_t count) {
+  std::vector<Number> out;
   out.reserve(count * (q.count + std::size_t{1}));
   for (std::size_t i = first; i < first + count; ++i) {
     const auto inputs = inputs_at(q, i);
-    for (std::size_t k = 0; k <= q.count; ++k) out.push_back(static_cast<float>(inputs[k]));
+    for (std::size_t k = 0; k <= q.count; ++k) out.push_back(static_cast<Number>(inputs[k]));
   }
   return out;
 }
 
-std::string infer_request(const question& q, std::size_t first, std::size_t count) {
+std::string infer_request(const question& q, std::size_t first, std::size_t count, const model_input& given) {
   std::string out;
   pbf_writer request(out);
   request.add_string(infer_name, q.model.name);
   if (!q.model.version.empty()) request.add_string(infer_version, q.model.version);
   pbf_writer input(request, infer_inputs);
-  input.add_string(tensor_name, "predict-prob");
-  input.add_string(tensor_type, "FP32");
+  input.add_string(tensor_name, given.name);
+  input.add_string(tensor_type, given.fp64 ? "FP64" : "FP32");
   const std::array<std::int64_t, 2> shape{static_cast<std::int64_t>(count), q.count + std::int64_t{1}};
-  input.add_packed_int64(tensor_shape, shape.begin(), shape.end());
+  const bool bare = given.of == model_input::shape::bare;
+  input.add_packed_int64(tensor_shape, shape.begin() + (bare ? 1 : 0), shape.end());
   // Values are sent typed and not raw, because MLServer answers in the form of the question, and both
   // MLServer and Triton accept this form.
   pbf_writer contents(input, tensor_contents);
-  const auto rows = rows_of(q, first, count);
-  contents.add_packed_float(contents_fp32, rows.begin(), rows.end());
+  if (given.fp64) {
+    const auto rows = rows_of<double>(q, first, count);
+    contents.add_packed_double(contents_fp64, rows.begin(), rows.end());
+  } else {
+    const auto rows = rows_of<float>(q, first, count);
+    contents.add_packed_float(contents_fp32, rows.begin(), rows.end());
+  }
   contents.commit();
   input.commit();
   return out;
@@ -133,7 +142,7 @@ std::string predict_request(const question& q, std::size_t first, std::size_t co
       dimension.add_int64(dimension_size, size);
     }
   }
-  const auto rows = rows_of(q, first, count);
+  const auto rows = rows_of<float>(q, first, count);
   tensor.add_bytes(proto_content, reinterpret_cast<const char*>(rows.data()), rows.size() * sizeof(float));
   tensor.commit();
   entry.commit();
@@ -202,6 +211,25 @@ result<values> infer_response(std::string_view message) {
   if (raw.empty()) return std::move(chosen->typed);
   if (place >= raw.size()) return error{errc::protocol, "the answer has fewer raw values than outputs"};
   return numbers_in(raw[place], chosen->type);
+}
+
+described_input read_description(pbf_reader from) {
+  described_input out;
+  while (from.next()) {
+    const bool text = from.wire_type() == pbf_wire_type::length_delimited;
+    if (text && from.tag() == described_name) {
+      out.name = from.get_string();
+    } else if (text && from.tag() == described_type) {
+      out.datatype = from.get_string();
+    } else if (text && from.tag() == described_shape) {
+      for (const std::int64_t size : from.get_packed_int64()) out.shape.push_back(size);
+    } else if (from.tag() == described_shape && from.wire_type() == pbf_wire_type::varint) {
+      out.shape.push_back(from.get_int64());
+    } else {
+      from.skip();
+    }
+  }
+  return out;
 }
 
 // Answers of TensorFlow Serving.
@@ -308,8 +336,34 @@ std::string_view method_of(protocol speaks) noexcept {
                                 : "/tensorflow.serving.PredictionService/Predict";
 }
 
-std::string message_of(const question& q, std::size_t first, std::size_t count) {
-  return q.model.speaks == protocol::v2 ? infer_request(q, first, count) : predict_request(q, first, count);
+std::string message_of(const question& q, std::size_t first, std::size_t count, const model_input& input) {
+  return q.model.speaks == protocol::v2 ? infer_request(q, first, count, input)
+                                        : predict_request(q, first, count);
+}
+
+std::string metadata_message_of(const served_model& m) {
+  std::string out;
+  pbf_writer request(out);
+  request.add_string(metadata_name, m.name);
+  if (!m.version.empty()) request.add_string(metadata_version, m.version);
+  return out;
+}
+
+std::vector<described_input> described_in_message(std::string_view message) {
+  try {
+    std::vector<described_input> out;
+    pbf_reader from(message.data(), message.size());
+    while (from.next()) {
+      if (from.tag() == metadata_inputs && from.wire_type() == pbf_wire_type::length_delimited) {
+        out.push_back(read_description(from.get_message()));
+      } else {
+        from.skip();
+      }
+    }
+    return out;
+  } catch (const protozero::exception&) {
+    return {};
+  }
 }
 
 result<std::vector<double>> watts_in_message(protocol speaks, std::string_view message, std::size_t count) {

@@ -14,11 +14,19 @@ namespace binnacle::model_servers {
 /// "/inference.GRPCInferenceService/ModelInfer" or TensorFlow Serving's.
 std::string_view method_of(protocol speaks) noexcept;
 
-/// The request that asks for `count` points from the one numbered `first` on.
-std::string message_of(const question& q, std::size_t first, std::size_t count);
+/// The request that asks for `count` points from the one numbered `first` on. `input`: of a V2 model.
+std::string message_of(const question& q, std::size_t first, std::size_t count,
+                       const model_input& input = {});
 
 /// The watts in a response, in whichever of its forms: typed or raw values, and TensorFlow's shortened lists.
 /// Errors: as watts_in().
 result<std::vector<double>> watts_in_message(protocol speaks, std::string_view message, std::size_t count);
+
+/// Where a V2 server is asked for a model's metadata, and the request.
+inline constexpr std::string_view metadata_method = "/inference.GRPCInferenceService/ModelMetadata";
+std::string metadata_message_of(const served_model& m);
+
+/// The inputs in such a response. Empty: as described_in().
+std::vector<described_input> described_in_message(std::string_view message);
 
 }  // namespace binnacle::model_servers

@@ -59,7 +59,7 @@ std::array<double, 4> inputs_at(const question& q, std::size_t i) {
   return {load, q.others[0], q.others[1], q.others[2]};
 }
 
-std::string body_of(const question& q, std::size_t first, std::size_t count) {
+std::string body_of(const question& q, std::size_t first, std::size_t count, const model_input& input) {
   std::string rows;
   for (std::size_t i = 0; i < count; ++i) {
     const auto inputs = inputs_at(q, first + i);
@@ -68,9 +68,13 @@ std::string body_of(const question& q, std::size_t first, std::size_t count) {
     rows += ']';
   }
   if (q.model.speaks == protocol::v2) {
-    return fmt::format(
-        R"({{"inputs":[{{"name":"predict-prob","shape":[{},{}],"datatype":"FP32","data":[{}]}}]}})", count,
-        q.count + 1, rows);
+    std::string out = R"({"inputs":[{"name":)";
+    append_json_string(out, input.name);
+    const char* const type = input.fp64 ? "FP64" : "FP32";
+    if (input.of == model_input::shape::bare)
+      return out + fmt::format(R"(,"shape":[{}],"datatype":"{}","data":{}}}]}})", q.count + 1, type, rows);
+    return out + fmt::format(R"(,"shape":[{},{}],"datatype":"{}","data":[{}]}}]}})", count, q.count + 1, type,
+                             rows);
   }
   std::string out = "{";
   if (!q.model.signature.empty()) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "aggregator/model_servers/model_input.hpp"
 #include "aggregator/model_servers/served_model.hpp"
 #include "aggregator/predict/curve.hpp"
 #include "common/error.hpp"
@@ -34,8 +35,8 @@ inline constexpr std::size_t points = predict::curve::most_points;
 /// The inputs of the point numbered `i`: the load, and `count` of `others`.
 std::array<double, 4> inputs_at(const question& q, std::size_t i);
 
-/// The body that asks for `count` points from the one numbered `first` on.
-std::string body_of(const question& q, std::size_t first, std::size_t count);
+/// The body that asks for `count` points from the one numbered `first` on. `input`: of a V2 model.
+std::string body_of(const question& q, std::size_t first, std::size_t count, const model_input& input = {});
 
 /// Reads the watts in a body that came with status 200. Errors: protocol, if the body does not answer the
 /// question; invalid_input, if the model's answer is not a number. Each is a clause.

@@ -29,6 +29,10 @@ std::string_view take_segment(std::string_view& rest) {
 
 std::string served_model::server() const { return to_string(endpoint{host, port}); }
 
+std::string_view served_model::metadata_path() const noexcept {
+  return std::string_view(path).substr(0, path.rfind("/infer"));
+}
+
 std::string_view served_model::scheme() const noexcept {
   if (by == carrier::grpc) return secure ? "grpcs://" : "grpc://";
   return secure ? "https://" : "http://";

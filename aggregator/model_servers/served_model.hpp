@@ -28,6 +28,8 @@ struct served_model {
 
   /// "model-server:8080"
   std::string server() const;
+  /// Where a V2 server over REST has the model's metadata: "/v2/models/pc"
+  std::string_view metadata_path() const noexcept;
   /// "http://", "grpcs://"
   std::string_view scheme() const noexcept;
   /// "http://model-server:8080/v2/models/pc/infer", "grpc://model-server:8001/v2/models/pc"

@@ -217,10 +217,14 @@ grpc::client& worker::grpc_client_of(const served_model& m) {
 
 task<result<reply>> worker::ask_by_rest(const asker::call& c) {
   http::call what;
-  what.method = "POST";
-  what.target = c.about.model.path;
-  what.headers = {{"Content-Type", "application/json"}};
-  what.body = body_of(c.about, c.first, c.count);
+  if (c.for_metadata()) {
+    what.target = c.about.model.metadata_path();
+  } else {
+    what.method = "POST";
+    what.target = c.about.model.path;
+    what.headers = {{"Content-Type", "application/json"}};
+    what.body = body_of(c.about, c.first, c.count, c.input);
+  }
   what.most_bytes = most_answer_bytes;
   auto got = co_await client_of(c.about.model).ask(std::move(what), async::within(deadline_of_a_call));
   if (got.has_error()) co_return got.error();
@@ -229,8 +233,9 @@ task<result<reply>> worker::ask_by_rest(const asker::call& c) {
 
 task<result<reply>> worker::ask_by_grpc(const asker::call& c) {
   grpc::call what;
-  what.method = method_of(c.about.model.speaks);
-  what.message = message_of(c.about, c.first, c.count);
+  what.method = c.for_metadata() ? metadata_method : method_of(c.about.model.speaks);
+  what.message =
+      c.for_metadata() ? metadata_message_of(c.about.model) : message_of(c.about, c.first, c.count, c.input);
   auto got = co_await grpc_client_of(c.about.model).ask(std::move(what), async::within(deadline_of_a_call));
   if (got.has_error()) co_return got.error();
   co_return reply_of(*got, c.count);

@@ -73,6 +73,9 @@ outcome hear(std::string_view input, std::size_t step) {
 }
 
 void read(std::string_view message) {
+  const auto described = model_servers::described_in_message(message);
+  if (const auto input = model_servers::input_of(described, 3); input.has_error())
+    require(!input.error().message.empty() && input.error().message.size() < 500);
   for (const auto speaks : {model_servers::protocol::v2, model_servers::protocol::tf_serving}) {
     for (const std::size_t count : {std::size_t{1}, std::size_t{2}, model_servers::points}) {
       const auto watts = model_servers::watts_in_message(speaks, message, count);

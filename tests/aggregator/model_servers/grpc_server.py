@@ -1,7 +1,7 @@
 """A gRPC server of both protocols of model servers, for grpc_test.py: grpcio's own server, and protobuf's own messages, so that nothing of ours reads
 what ours writes. It says 100 W, 2 W for each percent of load, and 1 W for each degree above 22 (V2), or 100 W and 200 W times the load (TensorFlow).
 
-    /usr/bin/python3 grpc_server.py PORT [--certificate FILE --key FILE] [--most ROWS] [--form typed|raw]
+    /usr/bin/python3 grpc_server.py PORT [--certificate FILE --key FILE] [--most ROWS] [--form typed|raw] [--described]
 
 The messages are described here, field by field, by the public definitions (open-inference-protocol's grpc_predict_v2.proto; tensorflow/serving's
 predict.proto, model.proto and tensorflow's tensor.proto): no package of Debian has them as Python.
@@ -29,6 +29,10 @@ MESSAGES = {
         "Contents": [(2, "int_contents", "*int32"), (3, "int64_contents", "*int64"), (4, "uint_contents", "*uint32"), (5, "uint64_contents", "*uint64"),
                      (6, "fp32_contents", "*float"), (7, "fp64_contents", "*double")],
         "Tensor": [(1, "name", "string"), (2, "datatype", "string"), (3, "shape", "*int64"), (5, "contents", "Contents")],
+        "TensorMetadata": [(1, "name", "string"), (2, "datatype", "string"), (3, "shape", "*int64")],
+        "ModelMetadataRequest": [(1, "name", "string"), (2, "version", "string")],
+        "ModelMetadataResponse": [(1, "name", "string"), (2, "versions", "*string"), (3, "platform", "string"), (4, "inputs", "*TensorMetadata"),
+                                  (5, "outputs", "*TensorMetadata")],
         "ModelInferRequest": [(1, "model_name", "string"), (2, "model_version", "string"), (3, "id", "string"), (5, "inputs", "*Tensor"),
                               (7, "raw_input_contents", "*bytes")],
         "ModelInferResponse": [(1, "model_name", "string"), (2, "model_version", "string"), (3, "id", "string"), (5, "outputs", "*Tensor"),
@@ -82,8 +86,8 @@ def rows_of(values, columns):
 
 
 class Server:
-    def __init__(self, most, form):
-        self.most, self.form, self.calls = most, form, 0
+    def __init__(self, most, form, described):
+        self.most, self.form, self.described, self.calls = most, form, described, 0
 
     def count(self, rows, context):
         self.calls += 1
@@ -91,12 +95,22 @@ class Server:
         if len(rows) > self.most:
             context.abort(grpc.StatusCode.INVALID_ARGUMENT, f"inference request batch-size must be <= {self.most}, not {len(rows)} % ä")
 
+    def metadata(self, request, context):
+        print(f"metadata of {request.name} {request.version}", flush=True)
+        if not self.described:
+            context.abort(grpc.StatusCode.UNIMPLEMENTED, "it does not describe its models")
+        answer = message("inference.ModelMetadataResponse")(name=request.name, versions=["1"], platform="test")
+        answer.inputs.add(name="features", datatype="FP64", shape=[-1, 3])
+        answer.outputs.add(name="predict", datatype="FP64", shape=[-1, 1])
+        return answer
+
     def infer(self, request, context):
         if request.model_name != "pc-model":
             context.abort(grpc.StatusCode.NOT_FOUND, f"Model {request.model_name} not found")
         tensor = request.inputs[0]
-        assert (tensor.name, tensor.datatype) == ("predict-prob", "FP32"), tensor
-        rows = rows_of(list(tensor.contents.fp32_contents), tensor.shape[1])
+        assert (tensor.name, tensor.datatype) == (("features", "FP64") if self.described else ("predict-prob", "FP32")), tensor
+        contents = tensor.contents.fp64_contents if self.described else tensor.contents.fp32_contents
+        rows = rows_of(list(contents), tensor.shape[1])
         assert len(rows) == tensor.shape[0], tensor.shape
         self.count(rows, context)
         watts = [100 + 2 * row[0] + (row[1] - 22) for row in rows]
@@ -141,10 +155,12 @@ def main():
     options.add_argument("--key")
     options.add_argument("--most", type=int, default=1000)
     options.add_argument("--form", choices=["typed", "raw"], default="typed")
+    options.add_argument("--described", action="store_true", help="the V2 model takes the input features of FP64, and its metadata say so")
     asked = options.parse_args()
-    models = Server(asked.most, asked.form)
+    models = Server(asked.most, asked.form, asked.described)
     server = grpc.server(concurrent.futures.ThreadPoolExecutor(2))
     for service, method, does, takes, gives in (
+            ("inference.GRPCInferenceService", "ModelMetadata", models.metadata, "inference.ModelMetadataRequest", "inference.ModelMetadataResponse"),
             ("inference.GRPCInferenceService", "ModelInfer", models.infer, "inference.ModelInferRequest", "inference.ModelInferResponse"),
             ("tensorflow.serving.PredictionService", "Predict", models.predict, "serving.PredictRequest", "serving.PredictResponse")):
         handler = grpc.unary_unary_rpc_method_handler(does, request_deserializer=message(takes).FromString,

@@ -40,6 +40,11 @@ class GrpcioServer(asked.RealServer):
         self.ask(f"grpc://127.0.0.1:{self.serve('--form', 'raw', '--most', 40)}{MODEL}/versions/1")
         self.assertEqual(self.calls(), 2 + 5, "101 and 50 rows are too many, 25 are not")
 
+    def test_v2_with_an_input_that_metadata_describe(self):
+        self.ask(f"grpc://127.0.0.1:{self.serve('--described')}{MODEL}/versions/1")
+        self.assertEqual(self.calls(), 1)
+        self.assertEqual(self.running.log("server").count("metadata of pc-model 1"), 1, "they are read once")
+
     def test_v2_with_tls(self):
         pki = self.folder / "pki"
         subprocess.run([ROOT / "scripts/pki", pki, "--server", "model"], check=True, capture_output=True)

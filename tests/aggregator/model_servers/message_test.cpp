@@ -113,6 +113,55 @@ TEST_SUITE("aggregator/model_servers/message") {
     CHECK(message_of(q, 1, 2).starts_with(bytes_of("0a0870632d6d6f64656c2a34")));
   }
 
+  TEST_CASE("a V2 request goes by the model's metadata: its input's name, type and shape") {
+    question q;
+    q.model = *v2_model("grpc://h:8001/v2/models/pc");
+    q.others = {22, .5, 0};
+    CHECK(message_of(q, 1, 1, {"x", true, model_input::shape::rows}) ==
+          bytes_of("0a0270632a290a01781204465036341a0201032a1a3a18"
+                   "000000000000f03f"
+                   "0000000000003640"
+                   "000000000000e03f"));
+    CHECK(message_of(q, 1, 1, {"x", false, model_input::shape::bare}) ==
+          bytes_of("0a0270632a1c0a01781204465033321a01032a0e320c"
+                   "0000803f"
+                   "0000b041"
+                   "0000003f"));
+  }
+
+  TEST_CASE("metadata as Triton gave them are read, and a cut or garbled message is none") {
+    CHECK(metadata_message_of(*v2_model("grpc://h:1/v2/models/pc-model/versions/1")) ==
+          bytes_of("0a0870632d6d6f64656c120131"));
+    CHECK(metadata_message_of(*v2_model("grpc://h:1/v2/models/pc-model")) ==
+          bytes_of("0a0870632d6d6f64656c"));
+    const std::string recorded = bytes_of(
+        "0a0b6f746865722d696e7075741201311a06707974686f6e221d0a0866656174757265731204465036341a0bffffffffffff"
+        "ffffff01032a1c0a07707265646963741204465033321a0bffffffffffffffffff0101");
+    const auto read = described_in_message(recorded);
+    REQUIRE(read.size() == 1);
+    CHECK(read[0].name == "features");
+    CHECK(read[0].datatype == "FP64");
+    CHECK(read[0].shape == std::vector<std::int64_t>{-1, 3});
+    for (std::size_t size = 0; size < recorded.size(); ++size)
+      CHECK(described_in_message(recorded.substr(0, size)).size() <= 1);
+    CHECK(described_in_message(std::string(100, '\xff')).empty());
+    std::string odd;
+    pbf_writer to(odd);
+    {
+      pbf_writer input(to, 4);
+      for (const std::uint32_t field : {1U, 2U, 3U, 4U}) {
+        input.add_fixed32(field, 1);
+        input.add_fixed64(field, 1);
+        input.add_uint64(field, 1);
+      }
+    }
+    to.add_uint64(4, 1);
+    const auto of_odd = described_in_message(odd);
+    REQUIRE(of_odd.size() == 1);
+    CHECK(of_odd[0].name.empty());
+    CHECK_MESSAGE(of_odd[0].shape == std::vector<std::int64_t>{1}, "a size in a field of its own is one");
+  }
+
   TEST_CASE("answers as TensorFlow, MLServer and Triton gave them are read") {
     const auto typed =
         tf(bytes_of("0a1d0a076f75747075747312120801120812020801120208012a042dabd74212190a086b6f6e6f6861"

@@ -42,6 +42,17 @@ TEST_SUITE("aggregator/model_servers/question") {
           101);
   }
 
+  TEST_CASE("a V2 request goes by the model's metadata: its input's name, type and shape") {
+    using shape = model_input::shape;
+    CHECK(body_of(v2(), 0, 2, {"a\"b", true, shape::rows}) ==
+          R"({"inputs":[{"name":"a\"b","shape":[2,3],"datatype":"FP64","data":[[0,22,5],[1,22,5]]}]})");
+    CHECK(body_of(v2(), 1, 1, {"x", false, shape::row}) ==
+          R"({"inputs":[{"name":"x","shape":[1,3],"datatype":"FP32","data":[[1,22,5]]}]})");
+    CHECK(body_of(v2(), 1, 1, {"x", false, shape::bare}) ==
+          R"({"inputs":[{"name":"x","shape":[3],"datatype":"FP32","data":[1,22,5]}]})");
+    CHECK_MESSAGE(body_of(tf(), 0, 1, {"x", true, shape::bare}) == body_of(tf(), 0, 1), "of V2 models only");
+  }
+
   TEST_CASE("a request to TensorFlow Serving has shares, and the signature if there is one") {
     CHECK(body_of(tf(), 50, 1) == R"({"signature_name":"konohana","inputs":[[0.5,0.5,0.5,0.5]]})");
     question q = tf();

@@ -48,6 +48,8 @@ class TritonPythonModel:
         watts = [(100 + 2 * r[:, 0] + (r[:, 1] - 22)).reshape(-1, 1).astype("float32") for r in rows]
         return [triton.InferenceResponse([triton.Tensor("predict", w)]) for w in watts]
 '''
+# Another model, whose input is called and typed otherwise.
+OTHER_INPUT = [("predict-prob", "features"), ("TYPE_FP32, dims: [3]", "TYPE_FP64, dims: [3]")]
 # It takes 40 rows at once: a curve of 101 points comes in pieces.
 TRITON_CONFIG = '''
 backend: "python"
@@ -96,8 +98,13 @@ class RealServers(asked.RealServer):
             self.skipTest("Triton, or its stub for this Python, is not in the cache: tests/aggregator/model_servers/install triton")
         model = self.folder / "models/pc-model"
         (model / "1").mkdir(parents=True)
-        (model / "1/model.py").write_text(TRITON_MODEL)
-        (model / "config.pbtxt").write_text(TRITON_CONFIG)
+        other = self.folder / "models/other-input"
+        (other / "1").mkdir(parents=True)
+        for path, text in (("1/model.py", TRITON_MODEL), ("config.pbtxt", TRITON_CONFIG)):
+            (model / path).write_text(text)
+            for usual, instead in OTHER_INPUT:
+                text = text.replace(usual, instead)
+            (other / path).write_text(text)
         backend = self.folder / "backends/python"
         shutil.copytree(wheel / "pytriton/tritonserver/backends/python", backend)
         shutil.copy(stub, backend / "triton_python_backend_stub")
@@ -112,10 +119,10 @@ class RealServers(asked.RealServer):
                            "--model-repository", self.folder / "models", "--backend-directory", self.folder / "backends",
                            "--http-address", "127.0.0.1", "--http-port", http, "--grpc-address", "127.0.0.1", "--grpc-port", grpc, "--allow-metrics=false",
                            "--disable-auto-complete-config")
-        path = "/v2/models/pc-model"
-        self.until_ready(http, path)
-        self.ask(f"http://127.0.0.1:{http}{path}")
-        self.ask(f"grpc://127.0.0.1:{grpc}{path}")
+        for path in ("/v2/models/pc-model", "/v2/models/other-input"):
+            self.until_ready(http, path)
+            self.ask(f"http://127.0.0.1:{http}{path}")
+            self.ask(f"grpc://127.0.0.1:{grpc}{path}")
 
     def test_tensorflow_behind_the_definition_of_tensorflow_serving(self):
         """The server itself is in no package and on no index; its messages and service are, and so is TensorFlow."""

@@ -33,6 +33,12 @@ TEST_SUITE("aggregator/model_servers/served_model") {
     }
   }
 
+  TEST_CASE("the metadata of a V2 model are where its questions go, without the last segment") {
+    CHECK(v2_model("http://h:1/pre/v2/models/pc/versions/1/infer")->metadata_path() ==
+          "/pre/v2/models/pc/versions/1");
+    CHECK(v2_model("http://h:1/v2/models/infer")->metadata_path() == "/v2/models/infer");
+  }
+
   TEST_CASE("what is no V2 endpoint is refused in words") {
     for (const std::string text : {"",
                                    "h:1/v2/models/pc",

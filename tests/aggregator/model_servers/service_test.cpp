@@ -22,15 +22,31 @@ namespace model_service_test {
 using namespace binnacle;
 using namespace std::chrono_literals;
 
+/// What a model takes, and whether its server has metadata that say so.
+struct taken {
+  std::string input = "predict-prob", datatype = "FP32", shape = "[-1,3]";
+  bool described = false;
+};
+
 /// A model server that gives 100 W and 2 W more for each percent of load, in MLServer's form.
 struct model_server {
+  explicit model_server(taken t) : takes(std::move(t)) {}
   std::atomic<int> calls{0};
   std::atomic<unsigned> status{200};
   std::atomic<std::size_t> most{1'000};  // a call with more points takes too long
+  std::atomic<int> metadata_calls{0};
+  const taken takes;
   support::served door{routes()};
 
   http::router routes() {
     http::router r;
+    r.add("GET", "/pre/v2/models/pc/versions/v0.1.0", [this](const http::request&, std::string_view) {
+      ++metadata_calls;
+      if (!takes.described) return http::response::text("no such page", 404);
+      return http::response::json(fmt::format(
+          R"({{"name":"pc","versions":["v0.1.0"],"platform":"","inputs":[{{"name":"{}","datatype":"{}","shape":{}}}],"outputs":[]}})",
+          takes.input, takes.datatype, takes.shape));
+    });
     r.add(
         "POST", "/pre/v2/models/pc/versions/v0.1.0/infer",
         [this](const http::request&, std::string_view body) {
@@ -38,6 +54,9 @@ struct model_server {
           if (status != 200) return http::response::text("Internal Server Error", status);
           const auto asked = boost::json::parse(body);
           const auto& input = asked.at("inputs").at(0);
+          if (input.at("name").as_string() != takes.input ||
+              input.at("datatype").as_string() != takes.datatype)
+            return http::response::text("unexpected inference input", 400);
           if (input.at("data").as_array().size() > most) std::this_thread::sleep_for(700ms);
           std::string data;
           for (const auto& row : input.at("data").as_array())
@@ -91,8 +110,9 @@ struct house {
   /// `real`: the endpoint of a real model. `labels`: the labels of the node; if there are some, the node has
   /// no other model.
   explicit house(std::vector<std::string> allowed, unsigned status = 200, std::string real = {},
-                 std::map<std::string, std::string> labels = {})
-      : api(real.empty() ? fmt::format("http://127.0.0.1:{}/pre/v2/models/pc/versions/v0.1.0/infer",
+                 std::map<std::string, std::string> labels = {}, taken takes = {})
+      : models(std::move(takes)),
+        api(real.empty() ? fmt::format("http://127.0.0.1:{}/pre/v2/models/pc/versions/v0.1.0/infer",
                                        models.door.port())
                          : std::move(real)) {
     models.status = status;
@@ -167,6 +187,24 @@ TEST_SUITE("aggregator/model_servers/service") {
       CHECK(h.nodes.served_note(0).empty());
     });
     CHECK(h.models.calls == 1);
+  }
+
+  TEST_CASE("a model with an input of its own is asked by its metadata, which are read once") {
+    house h({"127.0.0.1"}, 200, {}, {}, {"features", "FP64", "[-1,3]", true});
+    REQUIRE(h.comes([&] { return h.served() != nullptr; }));
+    h.loop.on_loop([&] {
+      CHECK(h.served()->power.watts(5) == doctest::Approx(200));
+      CHECK(fmt::format("{}", fmt::join(h.ill(), "; ")).empty());
+    });
+    CHECK(h.models.metadata_calls == 1);
+    CHECK(h.models.calls == 1);
+    house misfit({"127.0.0.1"}, 200, {}, {}, {"features", "FP64", "[-1,4]", true});
+    REQUIRE(misfit.comes([&] { return !misfit.nodes.served_note(0).empty(); }));
+    misfit.loop.on_loop([&] {
+      const std::string note(misfit.nodes.served_note(0));
+      CHECK_MESSAGE(note.find("its input \"features\" has the shape [-1,4]") != note.npos, note);
+    });
+    CHECK(misfit.models.calls == 0);
   }
 
   TEST_CASE("a server that is not in the list is never asked, and that is said") {
