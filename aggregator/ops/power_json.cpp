@@ -112,7 +112,8 @@ const predict::model* model_of(const policy::view& all, store::node_id id) noexc
 
 void write_model_in_short(json_writer& out, const predict::model& m) {
   out.begin_object().field("source", predict::to_string(m.from));
-  out.field("coveredPercent", percent_covered(m)).end_object();
+  out.field("coveredPercent", percent_covered(m));
+  out.key("noisePercent").raw(digits(100 * m.noise, 1)).end_object();
 }
 
 }  // namespace binnacle::ops

@@ -21,7 +21,7 @@ void write_power(json_writer& out, const store::node_view& node, const policy::v
 
 /// The model of a node's watts; null if there is none. A model server's curve goes before a learned one.
 const predict::model* model_of(const policy::view& all, store::node_id id) noexcept;
-/// {"source":"node","coveredPercent":62}
+/// {"source":"node","coveredPercent":62,"noisePercent":1.2}
 void write_model_in_short(json_writer& out, const predict::model& m);
 
 }  // namespace binnacle::ops

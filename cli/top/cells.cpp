@@ -33,7 +33,8 @@ cell value_cell(const reading& r, const column& c) {
 
 cell curve_cell(const node& n) {
   if (n.model.empty()) return {"-", ink::missing};
-  return {n.model == "node" ? fmt::format("node {} %", n.covered) : n.model};
+  if (n.model != "node") return {n.model};
+  return {fmt::format("node {} %{}", n.covered, n.noise ? fmt::format(" ±{:.1f} %", *n.noise) : "")};
 }
 
 cell standing_cell(const node& n, const column& c) {
@@ -102,6 +103,8 @@ std::string in_ascii(std::string_view text) {
       out += ascii_bars[static_cast<std::size_t>(bar - std::begin(bars))];
     } else if (character == no_number || character == "…") {
       out += character == no_number ? ' ' : '~';
+    } else if (character == "±") {
+      out += "+-";
     } else if (character != "°") {
       out += '?';
     }

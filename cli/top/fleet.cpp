@@ -74,6 +74,7 @@ void fleet::take_node(node& n, const json::value& told) {
   const json::value model = object(told, "model");
   n.model = text(model, "source");
   n.covered = integer(model, "coveredPercent");
+  n.noise = number(model, "noisePercent");
 
   n.values.clear();
   n.trails.resize(metrics_.size());

@@ -55,8 +55,9 @@ struct node {
   std::vector<standing> standings;
   std::vector<std::size_t> concerned;  ///< for each policy: members whose verdict is not "pass"
 
-  std::string model;         ///< the source of its curve of watts ("node", "class"…); empty: no curve
-  std::int64_t covered = 0;  ///< percent of its range of loads that it has measured
+  std::string model;            ///< the source of its curve of watts ("node", "class"…); empty: no curve
+  std::int64_t covered = 0;     ///< percent of its range of loads that it has measured
+  std::optional<double> noise;  ///< by how many percent its watts lie beside the curve; empty: not told
 
   std::string why;    ///< the reasons of its verdicts, then what it lacks
   std::string words;  ///< the text in which a filter looks, in lower case

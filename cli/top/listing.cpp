@@ -19,7 +19,7 @@ constexpr std::size_t state_width = 11;  // "(violating)"
 constexpr std::size_t count_width = 13;  // "123 violating"
 constexpr std::size_t age_width = 6;     // "4m10s"
 constexpr std::size_t trend_width = 12;
-constexpr std::size_t curve_width = 10;  // "node 100 %"
+constexpr std::size_t curve_width = 19;  // "node 100 % ±12.3 %", in ASCII "+-"
 constexpr std::size_t least_why = 3;
 
 /// What a row is sorted by. Rows without a value come last in either direction.

@@ -38,7 +38,7 @@ constexpr help_line help_lines[] = {
     {"", ""},
     {"TREND", "what this session has seen of the column that orders the rows, or of POWER"},
     {"AGE", "the oldest value of the row"},
-    {"CURVE", "where the node's curve of watts is from, and how much of its loads it has measured itself"},
+    {"CURVE", "where the node's curve of watts is from; how much of its loads it has measured, and how well"},
     {"*", "in part: some members have no value, or a window is not covered"},
     {"(state)", "the policy is in DryRun: what it would say"},
 };

@@ -260,7 +260,8 @@ TEST_SUITE("aggregator/ops/api") {
     }
     // The list of nodes has a short form, for nodes that have a model.
     const std::string listed = body("/api/v1/nodes");
-    const auto model = listed.find(R"("model":{"source":"node","coveredPercent":4},"verdicts":)");
+    const auto model =
+        listed.find(R"("model":{"source":"node","coveredPercent":4,"noisePercent":1.2},"verdicts":)");
     CHECK_MESSAGE(model < listed.find(R"("name":"node-b")"), listed);
     CHECK(listed.find("\"model\":", model + 1) == std::string::npos);
     // A node that reports its load and its watts now.

@@ -176,7 +176,10 @@ TEST_SUITE("cli/top/listing") {
     CHECK(names(l) == words{"b", "a", "c"});
     CHECK(cell_of(*l.rows()[0], l.columns()[3], 0, 0).text == "node 62 %");
     CHECK(cell_of(*l.rows()[1], l.columns()[3], 0, 0).text == "-");
-    f.take(parsed(with(R"(,"model":{"source":"class","coveredPercent":0})").c_str()), 2);
+    f.take(parsed(with(R"(,"model":{"source":"node","coveredPercent":62,"noisePercent":1.2})").c_str()), 2);
+    const listing exact = listed(f, {.sort = "curve"});
+    CHECK(cell_of(*exact.rows()[0], exact.columns()[3], 0, 0).text == "node 62 % ±1.2 %");
+    f.take(parsed(with(R"(,"model":{"source":"class","coveredPercent":0})").c_str()), 3);
     const listing of_class = listed(f, {.sort = "curve"});
     CHECK(cell_of(*of_class.rows()[0], of_class.columns()[3], 0, 0).text == "class");
     // A group has no curve, so it has no column CURVE. A column that was switched off stays off.
@@ -238,7 +241,7 @@ TEST_SUITE("cli/top/trail") {
     trail odd;
     for (const float v : {std::numeric_limits<float>::infinity(), -1e38f, 1e38f, 0.f}) odd.add(v);
     CHECK(columns_of(sparkline(odd, 8)) == 4);
-    CHECK(in_ascii("▁▅█· 61.5 °C … ü") == "_=#  61.5 C ~ ?");
+    CHECK(in_ascii("▁▅█· 61.5 °C … ü ±1 %") == "_=#  61.5 C ~ ? +-1 %");
   }
 }
 
