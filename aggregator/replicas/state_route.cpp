@@ -22,9 +22,10 @@ std::vector<std::string> pieces_of(aggregator::snapshot s) {
   return out;
 }
 
-http::response refuse(unsigned status, std::string_view sentence) {
-  http::response out = http::response::failure(status, sentence);
-  if (status == 503) out.headers.emplace_back("Retry-After", "1");
+/// It will have a state in a moment. The caller asks again.
+http::response refuse_for_now(std::string_view sentence) {
+  http::response out = http::response::failure(503, sentence);
+  out.headers.emplace_back("Retry-After", "1");
   return out;
 }
 
@@ -59,16 +60,18 @@ struct state_route::impl : std::enable_shared_from_this<state_route::impl> {
 void state_route::impl::answer(bool is_replica, http::reply to) {
   if (!is_replica) {
     ++numbers.strangers;
-    return to(refuse(403, "only a replica may read this: it shows the certificate that all replicas share"));
+    return to(http::response::failure(
+        403, "only a replica may read this: it shows the certificate that all replicas share"));
   }
   const worth is = sources.worth_now();
   if (is == worth::nothing) {
     ++numbers.too_early;
-    return to(refuse(503, "this replica has just begun itself, and has no state to give"));
+    // No Retry-After: replicas that start together do not wait for one another.
+    return to(http::response::failure(503, "this replica has just begun itself, and has no state to give"));
   }
   if (std::exchange(making, true)) {
     ++numbers.busy;
-    return to(refuse(503, "another replica is being given the state: try again in a second"));
+    return to(refuse_for_now("another replica is being given the state: try again in a second"));
   }
   sources.take([self = shared_from_this(), is, to = std::move(to)](result<aggregator::snapshot> s,
                                                                    std::shared_ptr<const void> held) {
@@ -84,7 +87,8 @@ void state_route::impl::taken(result<aggregator::snapshot> s, std::shared_ptr<co
   if (s.has_value()) return encode(std::move(*s), std::move(held), is, to);
   making = false;
   ++numbers.too_early;
-  to(refuse(503, s.error().message));
+  const bool soon = s.error().code == errc::overloaded;
+  to(soon ? refuse_for_now(s.error().message) : http::response::failure(503, s.error().message));
 }
 
 // Encodes on a thread, because a large fleet's snapshot would keep the loop from its callers for too long.

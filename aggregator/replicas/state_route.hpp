@@ -32,7 +32,7 @@ struct state_sources {
   /// What the state of this replica is worth now.
   std::function<worth()> worth_now;
   /// Takes a snapshot and gives it to `then`, on any thread; or an error, whose sentence says why there is no
-  /// useful snapshot.
+  /// useful snapshot. `overloaded`: there will be one in a moment.
   std::function<void(given_state then)> take;
   /// Runs work on the loop of the routes; callable on any thread.
   std::function<void(std::function<void()>)> post;

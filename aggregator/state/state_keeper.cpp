@@ -156,17 +156,19 @@ task<void> state_keeper::give(replicas::given_state then) {
   const async::deadline until = within(wait_for_file);
   while (is_taking() && std::chrono::steady_clock::now() < until)
     co_await async::sleep_for(std::chrono::milliseconds(20));
-  const auto refuse = [&then](std::string why) { then(error{errc::overloaded, std::move(why)}, nullptr); };
+  const auto refuse_for_now = [&then](std::string why) {
+    then(error{errc::overloaded, std::move(why)}, nullptr);
+  };
   if (is_taking()) {
-    refuse("this replica is writing its state file: try again in a second");
+    refuse_for_now("this replica is writing its state file: try again in a second");
   } else if (!core_.policies_read()) {
-    refuse("this replica has not read all policies yet, so its state says less than it will");
+    refuse_for_now("this replica has not read all policies yet, so its state says less than it will");
   } else {
     std::shared_ptr<const void> held = begin_taking();
     duration took{};
     snapshot s = co_await copy_core(took);
     if (s.nodes.empty()) {
-      refuse("this replica knows no node yet");
+      then(error{errc::not_found, "this replica knows no node yet"}, nullptr);
     } else {
       then(std::move(s), std::move(held));
     }

@@ -14,6 +14,7 @@
 #include <atomic>
 #include <future>
 #include <string>
+#include <thread>
 
 namespace state_test {
 
@@ -283,7 +284,9 @@ TEST_SUITE("aggregator/replicas/state") {
     CHECK(told.failed + told.refused <= told.asked);
   }
 
-  TEST_CASE("a replica without a state says so, and one that is answering another") {
+  TEST_CASE(
+      "a replica without a state says so, and one that is answering another answers the next one "
+      "afterwards") {
     replica other;
     other.serve_state();
     other.worth = replicas::worth::nothing;
@@ -296,12 +299,17 @@ TEST_SUITE("aggregator/replicas/state") {
     other.hold = true;
     auto first = std::async(std::launch::async, [&] { return ask(to({other.at()})); });
     other.holds.get_future().wait();
-    told = ask(to({other.at()}));
-    CHECK(told.refused == 1);
-    CHECK(other.counted().busy == 1);
+    other.hold = false;
+    auto q = to({other.at()});
+    q.between = 1ms;
+    auto second = std::async(std::launch::async, [&] { return ask(q); });
+    while (other.counted().busy == 0) std::this_thread::sleep_for(1ms);
     other.server->on_loop([&] { other.held(sample(), nullptr); });
     CHECK(first.get().state);
-    CHECK(other.counted().given == 1);
+    told = second.get();
+    CHECK(told.state);
+    CHECK(told.refused >= 1);
+    CHECK(other.counted().given == 2);
   }
 
   TEST_CASE("a young state is taken if nobody has an older one, and says that it is young") {
@@ -344,6 +352,46 @@ TEST_SUITE("aggregator/replicas/state") {
     poor.is_poor = false;  // later it has a state to give
     told = ask(to({poor.at()}));
     CHECK(told.state);
+  }
+
+  TEST_CASE("one that will have a state in a moment is asked again, also after one with a young state") {
+    for (const bool beside_young : {false, true}) {
+      CAPTURE(beside_young);
+      replica young, soon;
+      young.worth = replicas::worth::young;
+      young.given = sample("of the young one");
+      young.serve_state();
+      soon.is_poor = true;
+      soon.serve_state();
+      auto q = to(beside_young ? std::vector{young.at(), soon.at()} : std::vector{soon.at()});
+      q.between = 1ms;
+      auto asking = std::async(std::launch::async, [&] { return ask(q); });
+      while (soon.counted().too_early < 3) std::this_thread::sleep_for(1ms);
+      soon.is_poor = false;
+      const auto told = asking.get();
+      REQUIRE(told.state);
+      CHECK_FALSE(told.is_young);
+      CHECK(told.from == to_string(soon.at()));
+      CHECK(told.refused >= 3);
+      CHECK(told.troubles.size() == 1);  // the sentence once, however often it was said
+      CHECK(young.counted().given == (beside_young ? 1 : 0));
+    }
+  }
+
+  TEST_CASE(
+      "one that stays without a state is asked until the time is over, and what a young one gave counts") {
+    replica young, soon;
+    young.worth = replicas::worth::young;
+    young.serve_state();
+    soon.is_poor = true;
+    soon.serve_state();
+    auto q = to({young.at(), soon.at()});
+    q.for_all = 2s;
+    q.between = 10ms;
+    const auto told = ask(q);
+    REQUIRE(told.state);
+    CHECK(told.is_young);
+    CHECK(told.refused > 1);
   }
 
   TEST_CASE("a large state arrives whole, and is nobody's any more once it is bytes") {
