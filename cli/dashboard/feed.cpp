@@ -1,5 +1,6 @@
 #include "cli/dashboard/feed.hpp"
 
+#include "cli/dashboard/event_parts.hpp"
 #include "cli/dashboard/fleet.hpp"
 #include "cli/doctor/cluster/status_findings.hpp"
 #include "cli/views/why.hpp"
@@ -41,10 +42,12 @@ struct feed::follower::place {
 };
 
 struct feed::impl {
-  impl(async::loop& on, upstream u, logger l) : loop(on), from(std::move(u)), log(l), group(on, l) {}
+  impl(async::loop& on, upstream u, rounds& d, logger l)
+      : loop(on), from(std::move(u)), doctor(d), log(l), group(on, l) {}
 
   async::loop& loop;
   upstream from;
+  rounds& doctor;
   logger log;
   std::map<topic, std::shared_ptr<source>> sources;
   std::set<follower*> followers;
@@ -67,21 +70,6 @@ struct feed::impl {
 
 namespace {
 
-std::int64_t unix_ms() {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
-}
-
-std::string_view word_for(doctor::grade g) {
-  switch (g) {
-    case doctor::grade::ok: return "ok";
-    case doctor::grade::warning: return "warning";
-    case doctor::grade::failure: return "failure";
-    case doctor::grade::unchecked: return "unchecked";
-  }
-  return "";
-}
-
 /// As JSON: what each replica says of itself, and what the doctor finds in it.
 std::string status_text(const std::vector<upstream::told>& all, const feed::totals& own) {
   std::string text;
@@ -92,13 +80,8 @@ std::string status_text(const std::vector<upstream::told>& all, const feed::tota
     if (t.said.has_error()) {
       out.field("error", t.said.error().message);
     } else {
-      out.key("status").raw(to_text(t.said->json)).key("findings").begin_array();
-      for (const doctor::finding& f : doctor::findings_of_status(t.said->json, t.url)) {
-        out.begin_object().field("grade", word_for(f.how)).field("sentence", f.sentence);
-        if (!f.remedy.empty()) out.field("remedy", f.remedy);
-        out.end_object();
-      }
-      out.end_array();
+      out.key("status").raw(to_text(t.said->json));
+      add_findings(out, doctor::findings_of_status(t.said->json, t.url));
     }
     out.end_object();
   }
@@ -203,6 +186,10 @@ void feed::impl::wake(const source& whose) const {
 
 // Asks the aggregator once. True if there is something new for the pages.
 task<bool> feed::impl::ask(source& s) {
+  if (s.about.what == subject::doctor) {
+    s.text = co_await doctor.make();
+    co_return !s.text.empty();
+  }
   ++count.asked;
   const std::string target =
       target_of(s.about, s.about.what == subject::fleet ? metrics() : std::vector<std::string>());
@@ -244,8 +231,8 @@ task<void> feed::impl::keep(std::shared_ptr<source> s) {
   if (const auto at = sources.find(s->about); at != sources.end() && at->second == s) sources.erase(at);
 }
 
-feed::feed(async::loop& on, upstream from, logger log)
-    : impl_(std::make_shared<impl>(on, std::move(from), std::move(log))) {}
+feed::feed(async::loop& on, upstream from, rounds& doctor, logger log)
+    : impl_(std::make_shared<impl>(on, std::move(from), doctor, std::move(log))) {}
 feed::~feed() = default;
 
 void feed::stop() { impl_->group.cancel(); }

@@ -24,7 +24,8 @@ std::string segment(std::string_view text) {
 }  // namespace
 
 result<topic> parse_topic(std::string_view text) {
-  for (const subject what : {subject::fleet, subject::status, subject::policies, subject::links}) {
+  for (const subject what :
+       {subject::fleet, subject::status, subject::policies, subject::links, subject::doctor}) {
     if (text == name_of(what)) return topic{what};
   }
   for (const subject what : {subject::node, subject::decisions, subject::labels}) {
@@ -35,9 +36,10 @@ result<topic> parse_topic(std::string_view text) {
     if (t.about.size() > most_letters) break;
     return t;
   }
-  return error{errc::invalid_input,
-               "a topic is fleet, status, policies, links, node/NAME, decisions/, decisions/POD, labels/ or "
-               "labels/KEY"};
+  return error{
+      errc::invalid_input,
+      "a topic is fleet, status, policies, links, doctor, node/NAME, decisions/, decisions/POD, labels/ or "
+      "labels/KEY"};
 }
 
 std::string_view name_of(subject what) {
@@ -46,6 +48,7 @@ std::string_view name_of(subject what) {
     case subject::status: return "status";
     case subject::policies: return "policies";
     case subject::links: return "links";
+    case subject::doctor: return "doctor";
     case subject::node: return "node";
     case subject::decisions: return "decisions";
     case subject::labels: return "labels";
@@ -64,6 +67,7 @@ std::string target_of(const topic& t, const std::vector<std::string>& metrics) {
       return t.about.empty() ? "/api/v1/decisions?limit=40"
                              : "/api/v1/decisions?limit=40&pod=" + http::query_escaped(t.about);
     case subject::labels: return labels_target(t.about);
+    case subject::doctor: break;
   }
   return "/";
 }
@@ -81,6 +85,7 @@ std::chrono::milliseconds pause_of(subject what, std::size_t nodes) {
     case subject::decisions: return 1s;
     case subject::links:               // a list of all nodes, from each replica
     case subject::labels: return 20s;  // racks and zones seldom change
+    case subject::doctor: return 60s;  // some twenty questions to the API server
   }
   return 1s;
 }

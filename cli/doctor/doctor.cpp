@@ -16,12 +16,7 @@
 
 namespace binnacle::cli::doctor {
 
-int doctor_command(const connection& to, const doctor_arguments& what, const terminal& on) {
-  for (const std::string& name : what.only) {
-    if (std::ranges::find(checks(), name, &check::name) != checks().end()) continue;
-    on.err << fmt::format("binnacle: there is no check '{}'; see binnacle doctor --help\n", name);
-    return exit_usage;
-  }
+place place_of(const connection& to, const doctor_arguments& what) {
   place p;
   // Kubernetes and certificates name nodes in lower case.
   p.host = lowered(host_name());
@@ -36,7 +31,16 @@ int doctor_command(const connection& to, const doctor_arguments& what, const ter
   p.now = std::chrono::system_clock::now();
   p.patience = std::chrono::seconds(what.timeout_s);
   p.agent = find_agent({}, what.agent_config, p.patience);
+  return p;
+}
 
+int doctor_command(const connection& to, const doctor_arguments& what, const terminal& on) {
+  for (const std::string& name : what.only) {
+    if (std::ranges::find(checks(), name, &check::name) != checks().end()) continue;
+    on.err << fmt::format("binnacle: there is no check '{}'; see binnacle doctor --help\n", name);
+    return exit_usage;
+  }
+  const place p = place_of(to, what);
   std::vector<chapter> all;
   {
     progress shown(on, "doctor", what.only.empty() ? checks().size() : what.only.size());

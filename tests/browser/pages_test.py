@@ -232,6 +232,11 @@ class Pages(dashboard_test.ThreeAgents):
         row = page.run("""const row = [...document.querySelectorAll('main tbody tr')].find(r => r.cells[0].innerText === arguments[0]);
             return [row.cells[1].innerText, row.querySelector('.badge.held') !== null]""", certificate["file"])
         self.assertEqual(row, [f"{round(certificate['secondsLeft'] / 3600)} h", True])
+        # The doctor's own look at the cluster, of which this trial has none.
+        page.wait("the doctor", lambda: "Checked again every minute" in self.health("What the doctor finds in the cluster"))
+        found = self.health("What the doctor finds in the cluster")
+        self.assertIn("certificates, kubernetes, pods, rights, clocks", found)
+        self.assertIn("unchecked", found)
         nowhere.mkdir()
         page.wait("that it is mended", lambda: "delta" not in self.health("Sources that fail"), 120)
         self.clean()

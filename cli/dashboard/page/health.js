@@ -14,11 +14,12 @@ export function troubles(status) {
 export class HealthPage {
   constructor(app) { this.app = app; }
 
-  topics() { return ["links"]; }
+  topics() { return ["links", "doctor"]; }
 
   event(name, data) {
-    if (name !== "links") return;
-    this.links = data;
+    if (name === "links") this.links = data;
+    else if (name === "doctor") this.doctor = data;
+    else return;
     this.update();
   }
 
@@ -46,7 +47,8 @@ export class HealthPage {
       h("section", {class: "card"}, h("h2", {}, "Replicas"), table("Replicas", [{name: "Aggregator"}, {name: "State"}, {name: "Version"}, {name: "Mode"}, {name: "Up", number: true}, {name: "Nodes", number: true}, {name: "Policies", number: true}, {name: "Decisions", number: true}],
         status.replicas.map(r => r.error ? [r.url, {node: h("span", {class: "badge violating"}, "✕ away")}, "–", "–", "–", "–", "–", "–"]
           : [{node: h("span", {}, r.status.replica, h("br"), h("small", {class: "muted"}, r.url))}, {node: h("span", {class: "badge pass"}, "✓ answers")}, r.status.version, r.status.mode, span(r.status.uptimeSeconds * 1000), `${count(r.status.nodes.connected)} of ${count(r.status.nodes.known)}`, count(r.status.policies.inForce), count(r.status.decisions.total)]))),
-      h("section", {class: "card"}, h("h2", {}, "What the doctor says of them"), h("ul", {class: "findings"}, findings.map(f => h("li", {}, h("span", {class: "badge " + GRADES[f.grade][0]}, GRADES[f.grade][1]), h("span", {}, f.sentence, f.remedy ? h("span", {class: "remedy"}, f.remedy) : null))))),
+      h("section", {class: "card"}, h("h2", {}, "What the doctor says of them"), listOf(findings)),
+      h("section", {class: "card doctor"}, h("h2", {}, "What the doctor finds in the cluster"), this.cluster()),
       h("section", {class: "card"}, h("h2", {}, "Sources that fail ", h("span", {class: "muted"}, count(problems.count))),
         problems.count === 0 ? h("p", {class: "muted"}, "None.") : this.sources(problems)),
       h("section", {class: "card"}, h("h2", {}, "Links of agents"), this.missingLinks()),
@@ -55,6 +57,16 @@ export class HealthPage {
       h("section", {class: "card"}, h("h2", {}, "Certificates"), alive.map(r => table(`Certificates of ${r.status.replica}`, [{name: "File"}, {name: "Left", number: true}],
         r.status.certificates.map(c => [c.file, {node: h("span", {class: c.secondsLeft < 7 * 86400 ? "badge held" : ""}, c.secondsLeft < 0 ? "expired" : span(c.secondsLeft * 1000))}])))),
       h("p", {class: "muted"}, `This dashboard: ${plural(status.dashboard.pages, "stream")} to pages, ${count(status.dashboard.asked)} questions asked, ${count(status.dashboard.conflated)} updates that a slow page got with a later one.`));
+  }
+
+  /** What wants a person first; what is well is folded up. */
+  cluster() {
+    if (!this.doctor) return h("p", {class: "muted"}, "The doctor is looking…");
+    const all = this.doctor.checks.flatMap(c => c.findings);
+    const well = all.filter(f => f.grade === "ok"), rest = all.filter(f => f.grade !== "ok").sort((a, b) => rank(a) - rank(b));
+    return [rest.length > 0 ? listOf(rest) : null,
+      well.length > 0 ? h("details", {open: this.unfolded, ontoggle: e => { this.unfolded = e.target.open; }}, h("summary", {}, `${plural(well.length, "finding")} without trouble`), listOf(well)) : null,
+      h("p", {class: "muted"}, `Checked at ${new Date(this.doctor.nowMs).toLocaleTimeString()} from where this dashboard runs: ${this.doctor.checks.map(c => c.name).join(", ")}. Checked again every minute. `, h("code", {}, "binnacle doctor"), " on a node also checks the machine, its sensors and its agent.")];
   }
 
   /** Which agents have no link to which replica: each has one to all of them, if all is well. */
@@ -90,5 +102,7 @@ function problemsOf(replicas) {
   }
   return {count: Math.max(count, all.size), first: [...all.values()]};
 }
+
+const listOf = findings => h("ul", {class: "findings"}, findings.map(f => h("li", {}, h("span", {class: "badge " + GRADES[f.grade][0]}, GRADES[f.grade][1]), h("span", {}, f.sentence, f.remedy ? h("span", {class: "remedy"}, f.remedy) : null))));
 
 const rank = f => ["failure", "warning", "unchecked", "ok"].indexOf(f.grade);

@@ -68,12 +68,20 @@ struct aggregator {
   }
 };
 
+/// Checks of the doctor: one finds something, one fails.
+std::vector<rounds::check> doctor_checks() {
+  const auto found = [] { return doctor::findings{doctor::warning("one pod waits", "look at it")}; };
+  const auto throws = []() -> doctor::findings { throw std::runtime_error("no file"); };
+  return {{"pods", "pods that wait", found}, {"rights", "what is allowed", throws}};
+}
+
 /// The dashboard's server, on a thread of its own.
 struct site {
   async::loop loop{1};
   boost::asio::executor_work_guard<async::executor> work{loop.get_executor()};
   const logger log{"test", log_level::off};
   door who{random_secret};
+  std::optional<rounds> doctor;
   std::optional<feed> pages;
   std::unique_ptr<history::database> past;
   std::optional<http::server> server;
@@ -84,7 +92,8 @@ struct site {
     if (!database.empty()) past = history::database::open(loop, {database, {}, {}}, log).value();
     connection to;
     to.aggregators = aggregators;
-    pages.emplace(loop, upstream::open(to).value(), log);
+    doctor.emplace(loop, doctor_checks());
+    pages.emplace(loop, upstream::open(to).value(), *doctor, log);
     o.address = "127.0.0.1";
     o.name = "dashboard";
     server.emplace(loop, o, routes(who, *pages, past.get()), log);
@@ -407,6 +416,32 @@ TEST_SUITE("cli/dashboard/site") {
       CHECK(open({"os_cpus", "m5"}).has_value());
       pages.clear();
     });
+  }
+
+  TEST_CASE("what the doctor finds is told check by check, and a check that throws is a finding") {
+    aggregator a;
+    site s({url(a)});
+    follow(s, s.key(), "/live?topic=doctor", [&](const std::string& name, const json::value& data) {
+      CHECK(name == "doctor");
+      CHECK(number(data, "nowMs").value() > 0);
+      const auto checks = list(data, "checks");
+      REQUIRE(checks.size() == 2);
+      CHECK(text(checks[0], "name") == "pods");
+      CHECK(text(checks[0], "summary") == "pods that wait");
+      CHECK(text(list(checks[0], "findings")[0], "grade") == "warning");
+      CHECK(text(list(checks[0], "findings")[0], "sentence") == "one pod waits");
+      CHECK(text(list(checks[0], "findings")[0], "remedy") == "look at it");
+      CHECK(text(list(checks[1], "findings")[0], "grade") == "unchecked");
+      CHECK(text(list(checks[1], "findings")[0], "sentence") == "the check ended with an error: no file");
+      return true;
+    });
+    CHECK(a.asked == 0);
+  }
+
+  TEST_CASE("the doctor's checks of pages exist, and leave no decision record") {
+    std::vector<std::string> names;
+    for (const rounds::check& c : checks_of_cluster({})) names.push_back(c.name);
+    CHECK(names == std::vector<std::string>{"certificates", "kubernetes", "pods", "rights", "clocks"});
   }
 
   TEST_CASE("an answer that is the same as before is sent again only after trouble") {

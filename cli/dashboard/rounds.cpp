@@ -1,0 +1,73 @@
+#include "cli/dashboard/rounds.hpp"
+
+#include "cli/dashboard/event_parts.hpp"
+#include "cli/doctor/checks.hpp"
+#include "cli/doctor/doctor.hpp"
+#include "common/async/timers.hpp"
+#include "common/text/json_writer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <exception>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+namespace binnacle::cli::dashboard {
+namespace {
+
+using async::task;
+
+// Without `extender`: each of its questions becomes a decision record.
+constexpr std::array<std::string_view, 5> for_pages{"certificates", "kubernetes", "pods", "rights", "clocks"};
+// With each peer. Ctrl-C waits for a check that is running.
+constexpr int patience_s = 2;
+
+doctor::findings looked(const rounds::check& c) {
+  try {
+    return c.look();
+  } catch (const std::exception& e) {
+    return {doctor::unchecked(fmt::format("the check ended with an error: {}", e.what()))};
+  }
+}
+
+}  // namespace
+
+rounds::rounds(async::loop& on, std::vector<check> checks) : loop_(on), checks_(std::move(checks)) {}
+
+task<std::string> rounds::make() {
+  if (!beside_) beside_.emplace(loop_);
+  std::string text;
+  json_writer out(text);
+  out.begin_object().key("checks").begin_array();
+  for (const check& c : checks_) {
+    // Shared with the thread: a cancelled round leaves while it still looks.
+    auto found = std::make_shared<doctor::findings>();
+    auto looked_at = std::make_shared<async::event>(loop_);
+    const auto look = [found, c] { *found = looked(c); };
+    const auto tell = [looked_at] { looked_at->notify(); };
+    beside_->run(look, tell);
+    if (!co_await looked_at->wait()) co_return std::string();
+    out.begin_object().field("name", c.name).field("summary", c.summary);
+    add_findings(out, *found);
+    out.end_object();
+  }
+  out.end_array().field("nowMs", unix_ms()).end_object();
+  co_return text;
+}
+
+std::vector<rounds::check> checks_of_cluster(const connection& to) {
+  doctor::doctor_arguments what;
+  what.timeout_s = patience_s;
+  std::vector<rounds::check> out;
+  for (const doctor::check& c : doctor::checks()) {
+    if (std::ranges::find(for_pages, c.name) == for_pages.end()) continue;
+    const auto look = [to, what, look = c.look] { return look(doctor::place_of(to, what)); };
+    out.push_back({std::string(c.name), std::string(c.summary), look});
+  }
+  return out;
+}
+
+}  // namespace binnacle::cli::dashboard

@@ -1,0 +1,42 @@
+#pragma once
+
+#include "cli/connection.hpp"
+#include "cli/doctor/finding.hpp"
+#include "common/async/beside.hpp"
+#include "common/async/task.hpp"
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace binnacle::cli::dashboard {
+
+/// The doctor's checks of the cluster, made again and again while a page shows them. Checks block, so they
+/// run one after another on a thread beside the loop, which the first round starts. Include from .cpp files
+/// only. Threads: one loop.
+class rounds {
+ public:
+  struct check {
+    std::string name, summary;
+    std::function<doctor::findings()> look;  ///< blocks; runs on the other thread
+  };
+  /// `on` must outlive it. Its end waits for the check that is running.
+  rounds(async::loop& on, std::vector<check> checks);
+
+  /// Makes all checks once, and gives what they found as JSON:
+  /// {"nowMs":…,"checks":[{"name":…,"summary":…,"findings":[…]}]}. Empty if the coroutine was cancelled. A
+  /// check that throws is a finding.
+  async::task<std::string> make();
+
+ private:
+  async::loop& loop_;
+  const std::vector<check> checks_;
+  std::optional<async::beside> beside_;
+};
+
+/// The doctor's checks that a page may make again and again: those of the cluster which leave no trace there.
+/// What agents and aggregators say of themselves is on the page anyway.
+std::vector<rounds::check> checks_of_cluster(const connection& to);
+
+}  // namespace binnacle::cli::dashboard
