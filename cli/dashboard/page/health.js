@@ -62,7 +62,7 @@ export class HealthPage {
   /** What wants a person first; what is well is folded up. */
   cluster() {
     if (!this.doctor) return h("p", {class: "muted"}, "The doctor is looking…");
-    const all = this.doctor.checks.flatMap(c => c.findings);
+    const all = this.doctor.checks.flatMap(c => c.findings.map(f => ({...f, check: c.name})));
     const well = all.filter(f => f.grade === "ok"), rest = all.filter(f => f.grade !== "ok").sort((a, b) => rank(a) - rank(b));
     return [rest.length > 0 ? listOf(rest) : null,
       well.length > 0 ? h("details", {open: this.unfolded, ontoggle: e => { this.unfolded = e.target.open; }}, h("summary", {}, `${plural(well.length, "finding")} without trouble`), listOf(well)) : null,
@@ -103,6 +103,6 @@ function problemsOf(replicas) {
   return {count: Math.max(count, all.size), first: [...all.values()]};
 }
 
-const listOf = findings => h("ul", {class: "findings"}, findings.map(f => h("li", {}, h("span", {class: "badge " + GRADES[f.grade][0]}, GRADES[f.grade][1]), h("span", {}, f.sentence, f.remedy ? h("span", {class: "remedy"}, f.remedy) : null))));
+const listOf = findings => h("ul", {class: "findings"}, findings.map(f => h("li", {}, h("span", {class: "badge " + GRADES[f.grade][0]}, GRADES[f.grade][1]), h("span", {}, f.check ? h("span", {class: "muted"}, `${f.check}: `) : null, f.sentence, f.remedy ? h("span", {class: "remedy"}, f.remedy) : null))));
 
 const rank = f => ["failure", "warning", "unchecked", "ok"].indexOf(f.grade);
