@@ -194,12 +194,15 @@ std::string sentence(const record& r, std::size_t i, std::string_view name) {
       break;
     case verdict::unknown: return fmt::format("{} passes: {}", name, never_seen);
     case verdict::scored: {
-      if (!r.power.empty()) return fmt::format("{} scores {}: {}", name, c.score, watts_text(r, i));
+      constexpr std::string_view at_the_end =
+          ", far outside the other nodes' range, so it counts as the end of that range";
+      if (!r.power.empty())
+        return fmt::format("{} scores {}: {}{}", name, c.score, watts_text(r, i),
+                           c.value == standing::beyond ? at_the_end : "");
       const cell& v = r.cells_of(i).front();
       text = fmt::format("{} scores {}: {} {}, {}", name, c.score, r.policy->rules.front().metric,
                          plain(v.value()), read_when(v));
-      if (c.value == standing::beyond)
-        text += ", far outside the other nodes' range, so it counts as the end of that range";
+      if (c.value == standing::beyond) text += at_the_end;
       if (c.crowd != 0)
         text += fmt::format(", less {} for pods just placed there, whose load it does not show yet", c.crowd);
       break;

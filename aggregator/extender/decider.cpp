@@ -313,7 +313,10 @@ std::vector<std::uint8_t> decider::by_watts(const name_list& names, std::size_t 
     if (model != nullptr) write_model(*model, now, w);
   }
   std::vector<std::uint8_t> scores(names.size());
-  predict::score(terms.objective, costs, scores);
+  // Power far from that of the same hardware has a warning of its own: aggregator/outliers.
+  const auto beyond = predict::score(terms.objective, costs, scores);
+  for (const std::uint32_t i : beyond) batch_[i].value = decision::standing::beyond;
+  shared_.counted.beyond += beyond.size();
   no_opinion_ = opinions == 0;
   if (!no_opinion_ && by_.strategy->on_missing == policy::missing::allow) give_the_mean(scores, opinions);
   return scores;

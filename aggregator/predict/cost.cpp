@@ -1,17 +1,32 @@
 #include "aggregator/predict/cost.hpp"
 
+#include "aggregator/predict/believable.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 namespace binnacle::predict {
 
-void score_costs(std::span<const cost> costs, std::span<std::uint8_t> scores) {
+std::vector<std::uint32_t> score_costs(std::span<const cost> costs, std::span<std::uint8_t> scores) {
+  std::vector<double> watts(costs.size(), std::numeric_limits<double>::quiet_NaN());
   double cheapest = std::numeric_limits<double>::infinity(), dearest = 0;
-  for (const cost& c : costs) {
-    if (c.is != cost::known::yes) continue;
-    cheapest = std::min(cheapest, c.watts);
-    dearest = std::max(dearest, c.watts);
+  for (std::size_t i = 0; i < costs.size(); ++i) {
+    if (costs[i].is != cost::known::yes) continue;
+    watts[i] = costs[i].watts;
+    cheapest = std::min(cheapest, costs[i].watts);
+    dearest = std::max(dearest, costs[i].watts);
+  }
+  std::vector<std::uint32_t> beyond;
+  // How far apart honest costs usually are is not known (0): they go with the size of the pod.
+  const believable_range ends = believable(watts, cheapest, dearest, 0);
+  if (cheapest < ends.low || dearest > ends.high) {
+    for (std::uint32_t i = 0; i < watts.size(); ++i) {
+      if (watts[i] < ends.low || watts[i] > ends.high) beyond.push_back(i);
+      watts[i] = std::clamp(watts[i], ends.low, ends.high);
+    }
+    cheapest = std::max(cheapest, ends.low);
+    dearest = std::min(dearest, ends.high);
   }
   const double like_cheapest = 1.005 * cheapest;
   const double spread = std::max(dearest - like_cheapest, 0.05 * dearest);
@@ -23,12 +38,13 @@ void score_costs(std::span<const cost> costs, std::span<std::uint8_t> scores) {
       case cost::known::over: scores[i] = 1; break;
       case cost::known::yes: {
         // Never above 10, so cutting off is rounding down; std::floor is a call on x86-64 without SSE 4.1.
-        const double above = std::max(0.0, costs[i].watts - like_cheapest);
+        const double above = std::max(0.0, watts[i] - like_cheapest);
         scores[i] =
             static_cast<std::uint8_t>(std::max<double>(top_score - above * points + 1e-9, least_known_score));
       }
     }
   }
+  return beyond;
 }
 
 }  // namespace binnacle::predict

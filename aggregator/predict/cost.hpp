@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 namespace binnacle::predict {
 
@@ -35,6 +36,9 @@ constexpr std::uint8_t least_known_score = 2;
 /// costs all get 10; a spread below 5 % of the dearest counts as 5 %, since no model knows better. 1 for a
 /// node that the pod would fill beyond its cap, 0 for one without a model or with an error. The spans have
 /// one size.
-void score_costs(std::span<const cost> costs, std::span<std::uint8_t> scores);
+/// One node's false watts cannot make the scores of all others equal: a cost far outside the range of the
+/// others counts as the end of that range (believable()). Returns these candidates, ascending; nearly always
+/// none. An idle node that is dear to start may be among them, where few others are idle.
+std::vector<std::uint32_t> score_costs(std::span<const cost> costs, std::span<std::uint8_t> scores);
 
 }  // namespace binnacle::predict

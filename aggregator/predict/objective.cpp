@@ -86,13 +86,14 @@ cost cost_as_wao(objective by, const demand& pod, const candidate& c) {
   return by == objective::wao_v1 ? wao_v1_cost(pod, c) : wao_v2_cost(pod, c);
 }
 
-void score(objective by, std::span<const cost> costs, std::span<std::uint8_t> scores) {
+std::vector<std::uint32_t> score(objective by, std::span<const cost> costs, std::span<std::uint8_t> scores) {
   switch (by) {
     case objective::best_chord:
     case objective::marginal: return score_costs(costs, scores);
     case objective::wao_v1:
-    case objective::wao_v2: return score_as_wao(by, costs, scores);
+    case objective::wao_v2: score_as_wao(by, costs, scores);
   }
+  return {};
 }
 
 }  // namespace binnacle::predict

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace binnacle::predict {
 
@@ -89,6 +90,8 @@ inline placing placing_on(objective by, const demand& pod, const candidate& c) {
 /// or WAO's scores of 0..100 divided by ten. With WAO's objectives a candidate without a model or a figure
 /// gets 0, and every other candidate at least 1. That least score goes to full nodes in WAO's second version,
 /// and in its first to the dearest node, or to all nodes if they cost the same. The spans have one size.
-void score(objective by, std::span<const cost> costs, std::span<std::uint8_t> scores);
+/// Returns the candidates whose costs did not count as they are: those of score_costs(), none with WAO's
+/// objectives.
+std::vector<std::uint32_t> score(objective by, std::span<const cost> costs, std::span<std::uint8_t> scores);
 
 }  // namespace binnacle::predict

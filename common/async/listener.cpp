@@ -8,6 +8,7 @@
 
 #include <filesystem>
 #include <system_error>
+#include <tuple>
 #include <utility>
 
 namespace binnacle::async {
@@ -43,6 +44,9 @@ result<listener> listener::open(loop& on, const std::string& address, std::uint1
   if (!ec && numeric.is_v6() && numeric.is_unspecified()) a.set_option(asio::ip::v6_only(false), ec);
   if (!ec) a.bind(where, ec);
   if (!ec) a.listen(asio::socket_base::max_listen_connections, ec);
+  // accept() never waits inside Asio, not even after a connection that was gone before it was taken.
+  if (!ec) a.non_blocking(true, ec);
+  if (!ec) a.set_option(asio::socket_base::enable_connection_aborted(true), ec);
   if (!ec) {
     const auto bound = a.local_endpoint(ec).port();
     if (!ec) return listener(std::move(a), bound, std::move(log));
@@ -73,7 +77,12 @@ result<listener> listener::open(loop& on, const std::string& address, std::uint1
 task<result<tcp_socket>> listener::accept() {
   while (acceptor_.is_open()) {
     tcp_socket accepted(acceptor_.get_executor());
-    auto [ec] = co_await acceptor_.async_accept(accepted, use_task);
+    error_code ec = asio::error::would_block;
+    if (++this_turn_ < most_per_turn) acceptor_.accept(accepted, ec);
+    if (ec == asio::error::would_block) {  // nobody waits, or the turn is over
+      this_turn_ = 0;
+      std::tie(ec) = co_await acceptor_.async_accept(accepted, use_task);
+    }
     if (!ec) {
       failing_ = false;
       co_return accepted;

@@ -6,6 +6,7 @@
 
 #include <boost/asio/basic_socket_acceptor.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -20,8 +21,13 @@ class listener {
   static result<listener> open(loop& on, const std::string& address, std::uint16_t port, logger log);
 
   std::uint16_t port() const noexcept { return port_; }
-  /// The next connection. An accept that fails (no file descriptor is left) is logged once and tried again
-  /// after a pause. Errors: disconnected, only after close().
+  /// How many connections accept() gives before the rest of the loop runs. One would be too few: while turns
+  /// are long, a crowd comes faster than that, and a caller waits behind 4,096 others in the kernel's queue.
+  static constexpr std::size_t most_per_turn = 4;
+
+  /// The next connection: without a wait if one is there and fewer than most_per_turn came since the last
+  /// wait. An accept that fails (no file descriptor is left) is logged once and tried again after a pause.
+  /// Errors: disconnected, only after close().
   task<result<tcp_socket>> accept();
   void close();
 
@@ -32,6 +38,7 @@ class listener {
   acceptor acceptor_;
   std::uint16_t port_;
   logger log_;
+  std::size_t this_turn_ = 0;  // connections taken since the rest of the loop ran
   bool failing_ = false;
 };
 

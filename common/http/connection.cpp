@@ -11,10 +11,8 @@
 //   begins with a small one, and only so many such callers may have a large one
 //   (server_options::most_large_buffers).
 // - A body that a path does not take is never read: the handler answers, and the connection ends.
-// - At every moment the connection knows what it waits for (waits_for): a request, its peer, or our
-//   handler. By this make_room() finds the connection that loses least if a newcomer replaces it. One that
-//   waits for our handler is never replaced: its caller did nothing wrong. A byte now and then is not
-//   progress: see least_progress.
+// - At every moment the connection says what it waits for (waits_for), so that a newcomer replaces the one
+//   that loses least: places.hpp.
 // - Handlers answer by a callback that may come at once, later or never, and on this thread. The answer
 //   goes into a slot that outlives the connection, so a handler that answers too late writes into
 //   something that nobody reads. A handler that drops its callback unused answers 500 (last_word).
@@ -49,8 +47,6 @@ namespace {
 
 constexpr std::size_t buffer_size = 64u << 10;
 constexpr std::size_t small_buffer = 4u << 10;  // for a caller without a certificate, until more is needed
-// A peer counts as standing still if it moves less of a body than this within first_byte_deadline.
-constexpr std::size_t least_progress = 16u << 10;
 constexpr std::chrono::seconds live_pause{10};  // a live answer is asked at least so often
 constexpr std::size_t live_part = 64u << 10;    // what a peer must take within write_deadline
 // How many bits count as one address. With IPv6 a caller usually has a whole /64, that is 2^64 addresses.
@@ -103,20 +99,20 @@ class whole_body final : public exchange {
 
 }  // namespace
 
-class connection {
+class connection final : public guest {
  public:
   connection(server_core& core, async::tcp_socket socket)
-      : core_(core),
-        from_network_(place_of(socket)),
-        seat_(core.seats.enter(from_network_, this)),
+      : guest(place_of(socket), boot_clock::now()),
+        core_(core),
         stream_(std::move(socket), core.options.tls ? core.options.tls->current() : nullptr,
                 tls::role::server),
         answered_(core.loop),
         place_(core.open.insert(core.open.end(), this)) {
+    core_.seats.enter(*this);
     ++core_.counters.open;
   }
-  ~connection() {
-    leave_seat();
+  ~connection() override {
+    core_.seats.leave(*this);
     --core_.counters.open;
     core_.open.erase(place_);
   }
@@ -135,23 +131,11 @@ class connection {
 
   /// Cuts the connection if its certificate is denied by now.
   void end_if_denied() {
-    if (seat_ && is_denied()) evict();
+    if (has_seat() && is_denied()) evict();
   }
 
-  /// What is lost if this connection is closed, the least first. `none`: it may not be closed.
-  enum class worth : unsigned char { unknown, idle, stuck, moving, none };
-  worth worth_now(instant now) const {
-    if (waits_ == wait::end) return worth::unknown;
-    if (waits_ == wait::request) return is_known_ ? worth::idle : worth::unknown;
-    if (waits_ == wait::handler) return worth::none;
-    if (now - since_ >= core_.options.first_byte_deadline) return worth::stuck;
-    return peer_ ? worth::none : worth::moving;
-  }
-  instant since() const { return since_; }
-  const network& from() const { return from_network_; }
-  /// Closes the connection to make room for a newcomer, or because its certificate is denied.
-  void evict() {
-    leave_seat();
+  void evict() override {
+    core_.seats.leave(*this);
     stream_.close();
   }
 
@@ -159,30 +143,9 @@ class connection {
   /// Whether the certificate is denied by now. Each time this is so, it is counted.
   bool is_denied();
 
-  /// What the connection waits for: a request (or the handshake), the peer within a request or an answer, our
-  /// handler, or the peer's end.
-  enum class wait : unsigned char { request, peer, handler, end };
-  void waits_for(wait what) {
-    waits_ = what;
-    since_ = boot_clock::now();
-    progress_ = 0;
-  }
-  /// The peer, for which the connection waits, has moved this many bytes.
-  void came_on(std::size_t bytes) {
-    progress_ += bytes;
-    if (progress_ >= least_progress) waits_for(wait::peer);
-  }
-  void leave_seat() {
-    if (seat_) core_.seats.leave(*seat_);
-    seat_.reset();
-    leave_large();
-  }
-  void leave_large() {
-    if (large_) core_.large.leave(*large_);
-    large_.reset();
-  }
+  void waits_for(wait what) { guest::waits_for(what, boot_clock::now()); }
   void drop_buffer() {
-    leave_large();
+    core_.seats.leave_large(*this);
     buffer_.reset();
     size_ = from_ = to_ = 0;
   }
@@ -220,14 +183,7 @@ class connection {
   }
 
   server_core& core_;
-  const network from_network_;
-  std::optional<crowd<connection>::seat> seat_;   // none after the connection was told to go
-  std::optional<crowd<connection>::seat> large_;  // its place among the connections with a large buffer
-  wait waits_ = wait::request;
-  instant since_ = boot_clock::now();  // start of the wait, or the peer's last progress
-  std::size_t progress_ = 0;           // bytes that the peer has moved since then
-  bool is_known_ = false;              // it showed a certificate of ours, or was served
-  bool is_new_ = true;                 // no request has come yet
+  bool is_new_ = true;  // no request has come yet
   async::stream stream_;
   async::event answered_;
   std::list<connection*>::iterator place_;
@@ -265,7 +221,7 @@ task<bool> connection::begin() {
   if (shaken.has_value()) {
     tls::identity who;
     if (stream_.peer_identity(who)) peer_ = std::move(who);
-    is_known_ = peer_.has_value();
+    if (peer_) showed_certificate();
     shown_ = stream_.peer_shown();
     co_return true;
   }
@@ -290,12 +246,12 @@ task<bool> connection::begin() {
 
 void connection::widen(std::size_t size) {
   if (size <= size_) return;
-  if (size > small_buffer && !peer_ && seat_) {
-    if (core_.large.size() >= core_.options.most_large_buffers) {
+  if (size > small_buffer && !peer_ && has_seat()) {
+    if (guest* const other = core_.seats.gives_way_to_large()) {
       ++core_.counters.evicted;
-      core_.large.largest().front()->evict();
+      other->evict();
     }
-    large_ = core_.large.enter(from_network_, this);
+    core_.seats.enter_large(*this);
   }
   auto wider = std::make_unique_for_overwrite<char[]>(size);
   std::copy_n(buffer_.get(), to_, wider.get());
@@ -330,7 +286,7 @@ task<bool> connection::one_request() {
     drop_buffer();
     idle_ = true;
     waits_for(wait::request);
-    const bool strange = is_new_ && !is_known_;
+    const bool strange = is_new_ && !is_known();
     const server_options& o = core_.options;
     const auto ready = co_await stream_.wait_readable(
         within(strange ? std::min(o.first_byte_deadline, o.idle_deadline) : o.idle_deadline));
@@ -354,7 +310,7 @@ task<bool> connection::one_request() {
   head.peer = peer_;
   head.shown = shown_;
   head.peer_address = stream_.peer_address();
-  head.from = from_network_;
+  head.from = from();
 
   const auto found = core_.routes.find(head);
   std::optional<response> refusal = co_await refused(head);
@@ -447,7 +403,7 @@ task<bool> connection::read_body(request_parser& parser, exchange& to) {
     widen(buffer_size);
     const auto got = co_await fill(until);
     if (got.has_value() && *got > 0) {
-      came_on(*got);
+      came_on(*got, boot_clock::now());
       continue;
     }
     if (got.has_value() || got.error().code != errc::timeout) co_return false;
@@ -524,13 +480,13 @@ task<bool> connection::send(const response& answer, const request_parser& parser
     }
     core_.counters.bytes_out += piece.size();
   }
-  is_known_ = is_known_ || answer.status < 400;
+  if (answer.status < 400) was_served();
   co_return keep_alive;
 }
 
 // Sends pieces until the peer goes away, takes nothing for too long, or the server stops.
 task<void> connection::send_live(const response& answer, live_exchange& from) {
-  is_known_ = true;
+  was_served();
   from.wake_with([this] { answered_.notify(); });
   for (std::string piece = head_of_live(answer); !core_.stopping; piece = from.next()) {
     if (piece.empty()) {
@@ -580,22 +536,10 @@ task<void> serve(std::shared_ptr<server_core> core, async::tcp_socket socket) {
 network place_of(const async::tcp_socket& socket) { return async::network_of(socket, v4_bits, v6_bits); }
 
 bool make_room(server_core& core, const network& from) {
-  using worth = connection::worth;
-  const instant now = boot_clock::now();
-  connection* found = nullptr;
-  const auto& most = core.seats.largest();
-  const bool takes_all = 2 * most.size() > core.seats.size() && most.front()->from() != from;
-  worth least = takes_all ? worth::none : worth::moving;  // only one worth less than this may be closed
-  for (connection* one : most) {
-    const worth its = one->worth_now(now);
-    if (its > least || (its == least && (found == nullptr || one->since() >= found->since()))) continue;
-    found = one;
-    least = its;
-    if (its == worth::unknown) break;  // the list is in order of arrival, so this is the oldest one
-  }
-  if (found == nullptr) return false;
+  guest* const other = core.seats.gives_way_to(from, boot_clock::now());
+  if (other == nullptr) return false;
   ++core.counters.evicted;
-  found->evict();
+  other->evict();
   return true;
 }
 

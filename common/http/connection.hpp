@@ -3,7 +3,7 @@
 #include "common/async/stream.hpp"
 #include "common/async/task_group.hpp"
 #include "common/async/turnstile.hpp"
-#include "common/crowd.hpp"
+#include "common/http/places.hpp"
 #include "common/http/server.hpp"
 #include "common/log/rare_warning.hpp"
 
@@ -22,6 +22,7 @@ struct server_core {
         options(std::move(o)),
         routes(std::move(r)),
         log(std::move(l)),
+        seats(options.max_connections, options.most_large_buffers, options.first_byte_deadline),
         handshakes(on),
         group(on, log),
         ending(on, log) {
@@ -35,8 +36,7 @@ struct server_core {
 
   server_counters counters;
   std::list<connection*> open;
-  crowd<connection> seats;  // the connections of `open` that were not told to go
-  crowd<connection> large;  // those of `seats` with a large buffer and without our certificate
+  places seats;  // of the connections of `open` that were not told to go
   bool stopping = false;
   bool retiring = false;  // goes on answering, but each connection ends after its next answer
   async::turnstile handshakes;

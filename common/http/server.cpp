@@ -21,7 +21,7 @@ task<void> accept_loop(std::shared_ptr<server_core> core, async::listener& door)
   for (;;) {
     auto accepted = co_await door.accept();
     if (accepted.has_error()) co_return;
-    if (core->seats.size() >= core->options.max_connections && !make_room(*core, place_of(*accepted))) {
+    if (core->seats.is_full() && !make_room(*core, place_of(*accepted))) {
       ++core->counters.rejected;
       continue;  // this closes the connection
     }

@@ -130,8 +130,9 @@ inline constexpr family aggregator[] = {
      .source = "aggregator"},
     {.name = "binnacle_state_left_out",
      .unit = "",
-     .help = "Windows and states of nodes for which the state file had no room. They begin again after a "
-             "restart.",
+     .help =
+         "Windows and states of nodes, what was learned of their watts, and last good versions of policies "
+         "for which the state file had no room. They begin again after a restart.",
      .source = "aggregator"},
     {.name = "binnacle_state_origin_info",
      .unit = "",
@@ -255,8 +256,8 @@ inline constexpr family aggregator[] = {
     {.name = "binnacle_scores_clamped_total",
      .unit = "",
      .type = kind::counter,
-     .help = "Values in prioritize calls that were so far outside the other candidates' range that they "
-             "counted as the end of that range.",
+     .help = "Values and predicted watts in prioritize calls that were so far outside the other candidates' "
+             "range that they counted as the end of that range.",
      .source = "aggregator"},
     {.name = "binnacle_scores_implausible_total",
      .unit = "",

@@ -17,6 +17,7 @@ import pathlib
 import re
 import socket
 import ssl
+import statistics
 import subprocess
 import sys
 import threading
@@ -353,6 +354,46 @@ class SilentConnections(Hostile):
             connection.close()
         found = re.search(rf'^binnacle_agent_http_dropped_total{{reason="{reason}"}} (\d+)', text, re.MULTILINE)
         return int(found[1]) if found else 0
+
+
+class HandshakeFlood(Hostile):
+    """The extender's port lets only the scheduler in, but whoever reaches it may begin handshakes, and each costs the faces loop half a millisecond."""
+
+    def test_at_the_extender_it_delays_neither_the_scheduler_nor_a_new_connection_nor_health(self):
+        self.begin()
+        calm = self.watch_filter_anew()
+        self.asked_again(calm)
+        self.assert_served(filter_anew=calm)
+        health, scheduler, anew = self.watch_health(), self.watch_filter(), self.watch_filter_anew()
+        # One says hello and no more, the other finishes its handshake without a certificate. A third of the first comes from the /24 of those who behave.
+        hellos = self.crowd(self.trial.ports["extender"], many=3000, rate=2000, say="hello", networks=3, first=0)
+        strangers = self.crowd(self.trial.ports["extender"], many=1000, rate=500, say="session", first=3)
+        self.wait_for("the hellos to have tried", lambda: self.made(hellos) > 5000)
+        self.wait_for("the strangers to be refused", lambda: self.failed_handshakes("extender") > 200)
+        self.asked_again(health, scheduler, anew, times=30)
+        self.assert_served(livez=health, filter=scheduler, filter_anew=anew)
+        self.assertEqual(anew.failed, [])
+        self.assertLess(statistics.median(anew.took) / 1000, WELCOME + 4 * statistics.median(calm.took) / 1000)
+        self.assertEqual(self.counted("binnacle_http_dropped_total", reason="full"), 0)
+        self.assert_the_agent_stayed()
+        for crowd in (hellos, strangers):
+            self.end_crowd(crowd)
+
+    def failed_handshakes(self, server):
+        listeners = json.loads(self.trial.ask("ops", "/api/v1/status")[1])["listeners"]
+        return next(one["handshakeFailures"] for one in listeners if one["name"] == server)
+
+    def watch_filter_anew(self):
+        """As a scheduler that was just started: on a connection of its own each time."""
+
+        def ask():
+            with self.trial.scheduler() as scheduler:
+                if scheduler.call("filter", pod("web"), ["good"])[0]["NodeNames"] != ["good"]:
+                    raise RuntimeError("the node does not pass")
+
+        watch = Watch(ask)
+        self.addCleanup(watch.stop)
+        return watch
 
 
 class SlowRequests(Hostile):

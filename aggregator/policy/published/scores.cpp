@@ -1,5 +1,7 @@
 #include "aggregator/policy/published/scores.hpp"
 
+#include "aggregator/predict/believable.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -81,63 +83,6 @@ goodness weigh(std::span<const std::optional<decimal>> values, const preference&
   return out;
 }
 
-/// The range in which values count unchanged. A few odd values do not move it.
-struct believable_range {
-  double worst = -std::numeric_limits<double>::infinity();
-  double best = std::numeric_limits<double>::infinity();
-  double alarm = 0;  ///< how far beyond these ends a value is suspicious
-};
-
-/// Whether more than `few` of `some` lie near either end of the whole range. Then the percentiles are at most
-/// 0.3 of the range away from its ends and at least 0.4 of it apart, so nothing is beyond them by as much
-/// again. This is the usual case, and costs a tenth of selecting the percentiles.
-bool crowded_at_both_ends(const std::vector<double>& some, const goodness& all, std::size_t few) {
-  const double margin = 0.3 * (all.best - all.worst);
-  const double high = all.best - margin, low = all.worst + margin;
-  std::size_t near_best = 0, near_worst = 0;
-  for (const double g : some) {
-    near_best += g >= high ? 1 : 0;
-    near_worst += g <= low ? 1 : 0;
-  }
-  return near_best > few && near_worst > few;
-}
-
-/// With few values: how far beyond them an honest value may lie, as a multiple of the largest one. The
-/// multiple grows with their own spread.
-double times_of_few(double low, double high) {
-  const double smallest = low * high > 0 ? std::min(std::abs(low), std::abs(high)) : 0;
-  const double largest = std::max(std::abs(low), std::abs(high));
-  return std::clamp(smallest > 0 ? 2 * largest / smallest : 8.0, 4.0, 8.0);
-}
-
-/// `apart`: how far apart honest nodes usually are, in the same units.
-believable_range believable(const goodness& good, double apart) {
-  constexpr std::size_t most = 512, cut = 20;  // a twentieth at either end
-  std::vector<double> some;
-  some.reserve(most);
-  const std::size_t step = (good.of.size() + most - 1) / most;
-  for (std::size_t i = 0; i < good.of.size(); i += step) {
-    if (!std::isnan(good.of[i])) some.push_back(good.of[i]);
-  }
-  if (some.size() < 3) return {};
-  const bool many = some.size() >= least_for_percentiles;
-  const std::size_t few = std::max<std::size_t>(1, some.size() / cut);
-  if (many && crowded_at_both_ends(some, good, few)) return {};
-  const auto low = some.begin() + static_cast<std::ptrdiff_t>(few);
-  const auto high = some.end() - 1 - static_cast<std::ptrdiff_t>(few);
-  std::nth_element(some.begin(), low, some.end());
-  if (low != high) std::nth_element(low + 1, high, some.end());
-  const double largest = std::max(std::abs(*low), std::abs(*high));
-  // If nearly all values are equal, one that is a little off is no lie: up to 5 % is noise, as it is for the
-  // scores.
-  const double margin =
-      many ? std::max(*high - *low, largest / cut) : std::max(largest * times_of_few(*low, *high), apart);
-  if (margin == 0) return {};
-  // With few candidates, one that differs may just be the busy node among idle ones: only a value ten times
-  // as far out is suspicious.
-  return {*low - margin, *high + margin, many ? 0 : 10 * margin};
-}
-
 /// How uncertain a value must be for the true one to be worse.
 store::certainty may_hide_worse(direction wanted) {
   switch (wanted) {
@@ -158,17 +103,18 @@ out_of_line score_by_value(std::span<const std::optional<decimal>> values, const
                            std::span<std::uint8_t> scores) {
   goodness good = weigh(values, better);
   out_of_line out{std::move(good.implausible), {}, {}};
-  const believable_range ends = believable(good, bound_in_units(better.plausible.apart, good.finest));
-  if (good.best > ends.best || good.worst < ends.worst) {
-    good.best = std::min(good.best, ends.best);
-    good.worst = std::max(good.worst, ends.worst);
+  const predict::believable_range ends = predict::believable(
+      good.of, good.worst, good.best, bound_in_units(better.plausible.apart, good.finest));
+  if (good.best > ends.high || good.worst < ends.low) {
+    good.best = std::min(good.best, ends.high);
+    good.worst = std::max(good.worst, ends.low);
     good.largest_magnitude = 0;
     for (std::uint32_t i = 0; i < values.size(); ++i) {
       double& g = good.of[i];
       if (std::isnan(g)) continue;
       if (g > good.best || g < good.worst) {
         out.beyond.push_back(i);
-        if (g > ends.best + ends.alarm || g < ends.worst - ends.alarm) out.suspicious.push_back(i);
+        if (g > ends.high + ends.alarm || g < ends.low - ends.alarm) out.suspicious.push_back(i);
         g = std::clamp(g, good.worst, good.best);
       } else {
         good.largest_magnitude =

@@ -44,19 +44,12 @@ struct out_of_line {
 /// the worst gets 0 when the spread is real. A candidate without a value gets 0. `scores` has the size of
 /// `values`.
 /// One node's false value cannot make the scores of all others equal: a value beyond the range of the others,
-/// widened on either side, counts as the end of that range. This changes the order among lies alone.
-/// - From `least_for_percentiles` values on the range goes from the 5th to the 95th percentile of up to 512
-///   candidates, evenly taken, and is widened by its own length. So the differences between the others shrink
-///   to a third at most. Honest values have a narrower range, and their scores do not change.
-/// - With fewer values, but at least three, the range leaves out the highest and the lowest. With three it is
-///   the middle value alone. Few values say little about how far an honest one may lie from them, so the
-///   range is widened by four to eight times its largest magnitude (by more, the further these values lie
-///   apart themselves), or by how far apart honest nodes usually are, whichever is more. So if no value is
-///   more than five times another, scores do not change.
-/// - With two values nobody can say which one is wrong, so both count.
+/// widened on either side, counts as the end of that range (predict::believable). This changes the order
+/// among lies alone. With twenty or more candidates the differences between the others shrink to a third at
+/// most; honest values have a narrower range, and their scores do not change. With fewer, scores do not
+/// change if no value is more than five times another.
 out_of_line score_by_value(std::span<const std::optional<decimal>> values, const preference& better,
                            std::span<std::uint8_t> scores);
-inline constexpr std::size_t least_for_percentiles = 20;
 
 /// TAS's order (`--score=rank`): the i-th best gets 10 − i, from the eleventh on 0; equal values rank by
 /// name. A candidate without a value, or with an implausible one, gets 0. A lie takes one place in that

@@ -290,6 +290,20 @@ TEST_SUITE("aggregator/extender/power") {
     CHECK_MESSAGE(f.told().find("flat scores 10") != std::string::npos, f.told());
   }
 
+  TEST_CASE(
+      "a node whose model says impossible watts cannot flatten the others' scores, and the record says so") {
+    power_fleet f;
+    f.model("new", {100, 1e6, 2e6, 3e6, 4e6, 5e6});
+    f.node("fourth");
+    f.model("fourth", {50, 75, 100, 125, 150, 175});
+    f.load("fourth", 0.1);
+    const auto got = f.ask(power_fleet::pod("web", "1"), {"cold", "flat", "new", "fourth"});
+    CHECK(got == power_fleet::scores{{"cold", 8}, {"flat", 10}, {"fourth", 9}, {"new", 2}});
+    CHECK_MESSAGE(f.told().find("far outside the other nodes' range") != std::string::npos, f.told());
+    CHECK(f.record().candidates[2].value == decision::standing::beyond);
+    CHECK(f.face().stats().beyond == 1);
+  }
+
   TEST_CASE("a new model counts at the next call") {
     power_fleet f;
     CHECK(f.ask(power_fleet::pod("a", "1")).at("flat") == 10);

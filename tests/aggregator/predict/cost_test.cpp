@@ -4,6 +4,9 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <span>
 #include <vector>
 
 namespace predict_cost_test {
@@ -90,6 +93,56 @@ TEST_SUITE("aggregator/predict/cost") {
 
   TEST_CASE("one very dear node does not make the others equal") {
     CHECK(scored({of(5), of(6), of(1000)}) == std::vector{10, 9, 2});
+  }
+
+  TEST_CASE("one node's lie about its watts takes the differences out of nobody's scores") {
+    // A hundred nodes on which the pod costs between 10.0 and 19.9 W, in no order.
+    std::vector<cost> honest;
+    for (int i = 0; i < 100; ++i) honest.push_back(of(10 + 0.1 * (i * 37 % 100)));
+    const auto before = scored(honest);
+    struct {
+      double lie;
+      int gets;
+    } const lies[] = {{0, 10}, {-1e6, 10}, {1e5, 2}, {1e300, 2}};
+    for (const auto& row : lies) {
+      CAPTURE(row.lie);
+      auto costs = honest;
+      costs.push_back(of(row.lie));
+      costs.push_back(full);
+      std::vector<std::uint8_t> scores(costs.size());
+      CHECK(score_costs(costs, scores) == std::vector<std::uint32_t>{100});
+      CHECK(scores[100] == row.gets);
+      CHECK(scores[101] == 1);
+      const auto [least, most] = std::minmax_element(scores.begin(), scores.begin() + 100);
+      CHECK(*most - *least >= 2);
+      for (std::size_t i = 0; i < 100; ++i) {
+        for (std::size_t k = 0; k < i; ++k) {
+          if (before[i] >= before[k] + 4) REQUIRE(scores[i] > scores[k]);
+        }
+      }
+    }
+  }
+
+  TEST_CASE("of three nodes one lies, and the others are still ranked") {
+    CHECK(scored({of(10), of(30), of(1e5)}) == std::vector{10, 8, 2});
+    CHECK(scored({of(10), of(11), of(1e5)}) == std::vector{10, 9, 2});
+    std::vector<std::uint8_t> scores(4);
+    const std::vector<cost> four{of(10), of(30), of(60), of(1e5)};
+    CHECK(score_costs(four, scores) == std::vector<std::uint32_t>{3});
+    CHECK(std::vector<int>(scores.begin(), scores.end()) == std::vector{10, 9, 8, 2});
+    // Without the liar's end nobody is beyond.
+    CHECK(score_costs(std::vector{of(10), of(30), of(60)}, std::span(scores).first(3)).empty());
+  }
+
+  TEST_CASE("started nodes and idle ones, which are dear to start, keep their order") {
+    std::vector<cost> costs;
+    for (int i = 0; i < 40; ++i) costs.push_back(of(i < 2 ? 60 : 3 + 0.05 * i));
+    std::vector<std::uint8_t> scores(costs.size());
+    CHECK(score_costs(costs, scores) == std::vector<std::uint32_t>{0, 1});
+    for (std::size_t i = 3; i < costs.size(); ++i) CHECK(scores[i] <= scores[i - 1]);
+    CHECK(scores[2] == 10);
+    CHECK(scores[0] == 2);
+    CHECK(scores[1] == 2);
   }
 }
 

@@ -1,8 +1,15 @@
 // Who is served when more callers come than there are places.
+#include "common/async/listener.hpp"
 #include "common/http/server.hpp"
 #include "tests/common/http/server_routes.hpp"
 
+#include <boost/asio/post.hpp>
+
+#include <algorithm>
 #include <chrono>
+#include <functional>
+#include <future>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -77,6 +84,29 @@ TEST_SUITE("common/http/server crowd") {
     CHECK(newcomers[1].ended_by_peer());
     CHECK(newcomers.front().connections() == 1);
     CHECK(s.counters().rejected == 0);
+  }
+
+  TEST_CASE("a crowd that waits to be accepted is taken soon, and the rest of the loop runs meanwhile") {
+    served s(test_routes());
+    constexpr std::size_t many = 100;
+    std::optional<silent_crowd> crowd;
+    std::uint64_t most_at_once = 0, before = 0;
+    std::promise<void> all_accepted;
+    // Other work of the loop: it asks for another turn at once, each time.
+    std::function<void()> other_work = [&] {
+      const std::uint64_t accepted = s.server().counters().accepted;
+      most_at_once = std::max(most_at_once, accepted - before);
+      before = accepted;
+      if (accepted == many) return all_accepted.set_value();
+      boost::asio::post(s.loop(), other_work);
+    };
+    // While the loop stands still, the kernel takes them all.
+    s.on_loop([&] {
+      crowd.emplace(s, many);
+      boost::asio::post(s.loop(), other_work);
+    });
+    all_accepted.get_future().wait();
+    CHECK(most_at_once == async::listener::most_per_turn);
   }
 
   TEST_CASE("whoever was served before stays while there are silent ones") {

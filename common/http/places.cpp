@@ -1,0 +1,50 @@
+#include "common/http/places.hpp"
+
+namespace binnacle::http {
+
+void guest::waits_for(wait what, instant now) {
+  waits_ = what;
+  since_ = now;
+  progress_ = 0;
+}
+
+void guest::came_on(std::size_t bytes, instant now) {
+  progress_ += bytes;
+  if (progress_ >= least_progress) waits_for(wait::peer, now);
+}
+
+worth guest::worth_now(instant now, duration patience) const {
+  if (waits_ == wait::end) return worth::unknown;
+  if (waits_ == wait::request) return is_known_ ? worth::idle : worth::unknown;
+  if (waits_ == wait::handler) return worth::none;
+  if (now - since_ >= patience) return worth::stuck;
+  return has_certificate_ ? worth::none : worth::moving;
+}
+
+void places::leave(guest& who) {
+  if (who.seat_) seats_.leave(*who.seat_);
+  who.seat_.reset();
+  leave_large(who);
+}
+
+void places::leave_large(guest& who) {
+  if (who.large_) large_.leave(*who.large_);
+  who.large_.reset();
+}
+
+guest* places::gives_way_to(const network& from, instant now) const {
+  guest* found = nullptr;
+  const auto& most = seats_.largest();
+  const bool takes_all = 2 * most.size() > seats_.size() && most.front()->from() != from;
+  worth least = takes_all ? worth::none : worth::moving;  // only one worth less than this may be closed
+  for (guest* one : most) {
+    const worth its = one->worth_now(now, patience_);
+    if (its > least || (its == least && (found == nullptr || one->since() >= found->since()))) continue;
+    found = one;
+    least = its;
+    if (its == worth::unknown) break;  // the list is in order of arrival, so this is the oldest one
+  }
+  return found;
+}
+
+}  // namespace binnacle::http
