@@ -342,8 +342,9 @@ result<void> faces_loop::impl::start_tasks(ingest_inbox& writer) {
   };
   if (auto begun = sending.start(options, loop, tasks, leads, uid_of, log); begun.has_error()) return begun;
   if (kubernetes && !options.model_servers.empty()) {
-    auto opened = model_servers::service::open({options.model_servers, options.model_servers_ca},
-                                               log.part("model servers"));
+    auto opened = model_servers::service::open(
+        {options.model_servers, options.model_servers_ca, options.model_servers_secrets},
+        log.part("model servers"));
     if (opened.has_error()) return opened.error();
     models = std::move(*opened);
     cluster* const known = kubernetes.get();

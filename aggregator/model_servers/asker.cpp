@@ -44,10 +44,10 @@ std::vector<std::string> asker::troubles() const {
     if (!s.trouble.empty() && out.size() < most)
       out.push_back(fmt::format("model server {}: {}; {}", name, s.trouble, meanwhile));
   }
-  std::string last;
+  const served_model* last = nullptr;
   for (const auto& [q, e] : entries_) {
-    if (e.trouble.empty() || out.size() >= most || last == q.model.path) continue;
-    last = q.model.path;
+    if (e.trouble.empty() || out.size() >= most || (last != nullptr && *last == q.model)) continue;
+    last = &q.model;
     out.push_back(fmt::format("model {}: {}; {}", q.model.text(), e.trouble, meanwhile));
   }
   return out;
@@ -77,7 +77,15 @@ void asker::halve(server& s, const call& c, instant now) {
   s.batches[c.about.model.path] = {c.count / 2, now};
 }
 
-std::vector<asker::call> asker::next(instant now) {
+void asker::ask_at_once(std::string_view secret) {
+  for (auto& [q, e] : entries_) {
+    if (q.model.secret != secret) continue;
+    e.not_before = {};
+    e.pauses.reset();
+  }
+}
+
+std::vector<asker::call> asker::next(instant now, const may_be_asked& may) {
   const auto dropped = std::erase_if(entries_, [&](const auto& one) {
     if (now - one.second.wanted_at < dropped_after) return false;
     const auto s = servers_.find(one.first.model.server());
@@ -99,7 +107,7 @@ std::vector<asker::call> asker::next(instant now) {
   }
   std::vector<call> out;
   for (auto& [q, e] : entries_) {
-    if (!due(e, now)) continue;
+    if (!due(e, now) || (may && !may(q.model))) continue;
     server& s = servers_[q.model.server()];
     if (s.busy || now < s.not_before) continue;
     s.busy = true;
@@ -193,7 +201,7 @@ void asker::answered(const call& c, const result<reply>& got, instant now) {
       count(outcome::halved);
       halve(s, c, now);
       return;
-    case reply::verdict::busy: return leave_alone(s, "it answered " + got->said, {}, now);
+    case reply::verdict::busy: return leave_alone(s, got->said, {}, now);
     case reply::verdict::refused: break;
   }
   // A single point was refused, so the size of the batch was not the reason.
@@ -205,7 +213,7 @@ void asker::answered(const call& c, const result<reply>& got, instant now) {
   } else {
     inputs_.erase(model);
   }
-  leave_alone(e, outcome::refused, "it answered " + got->said, now);
+  leave_alone(e, outcome::refused, got->said, now);
 }
 
 std::string_view to_string(asker::outcome o) noexcept {

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <random>
@@ -63,8 +64,13 @@ class asker {
 
     bool for_metadata() const noexcept { return count == 0; }
   };
-  std::vector<call> next(instant now);
+  /// `may`: whether a model can be asked now, since the password that its server wants is known; empty: all.
+  using may_be_asked = std::function<bool(const served_model&)>;
+  std::vector<call> next(instant now, const may_be_asked& may = {});
   void answered(const call& c, const result<reply>& got, instant now);
+
+  /// The password in this Secret is another one now: the pauses after refusals end.
+  void ask_at_once(std::string_view secret);
 
   const counters& counted() const noexcept { return counted_; }
   std::size_t size() const noexcept { return entries_.size(); }

@@ -1,6 +1,7 @@
 #include "aggregator/model_servers/node_config.hpp"
 
 #include "aggregator/kube/json.hpp"
+#include "common/text/label_syntax.hpp"
 #include "common/text/text.hpp"
 
 #include <fmt/format.h>
@@ -19,17 +20,34 @@ constexpr double fake_inlet = 15.5, fake_pressure = 7.5;
 
 struct term {
   std::string_view type, endpoint;
-  bool secret = false;
+  std::string_view secret;  // its name; empty: none
 };
 std::optional<term> term_in(const json::object* from, std::string_view name) {
   const json::object* t = from == nullptr ? nullptr : kube::object_in(*from, name);
   if (t == nullptr) return std::nullopt;
   const json::object* secret = kube::object_in(*t, "basicAuthSecret");
   return term{kube::text_in(*t, "type"), kube::text_in(*t, "endpoint"),
-              secret != nullptr && !kube::text_in(*secret, "name").empty()};
+              secret == nullptr ? "" : kube::text_in(*secret, "name")};
 }
 
-result<node_model> model_in(const json::object* predictor) {
+result<void> give_secret(served_model& to, std::string_view name_space, std::string_view name) {
+  if (name.empty()) return {};
+  if (!is_dns_subdomain(name) || !is_dns_subdomain(name_space))
+    return error{errc::invalid_input,
+                 fmt::format("predictor.powerConsumption names the basicAuthSecret {}, which is no name of a "
+                             "Secret",
+                             in_quotes(name))};
+  if (!to.secure)
+    return error{
+        errc::invalid_input,
+        fmt::format("predictor.powerConsumption names a basicAuthSecret, and everybody on the way to "
+                    "{} may read a password: use https or grpcs",
+                    to.text())};
+  to.secret = fmt::format("{}/{}", name_space, name);
+  return {};
+}
+
+result<node_model> model_in(const json::object* predictor, std::string_view name_space) {
   const auto power = term_in(predictor, "powerConsumption");
   const bool provided = term_in(predictor, "powerConsumptionEndpointProvider").has_value();
   if (!power || power->type.empty())
@@ -42,11 +60,9 @@ result<node_model> model_in(const json::object* predictor) {
         errc::invalid_input,
         fmt::format("predictor.powerConsumption is of type {}, and only V2InferenceProtocol is asked",
                     in_quotes(power->type))};
-  if (power->secret)
-    return error{errc::invalid_input,
-                 "predictor.powerConsumption names a basicAuthSecret, and Secrets are not read"};
   auto model = v2_model(power->endpoint);
   if (model.has_error()) return model.error();
+  if (auto given = give_secret(*model, name_space, power->secret); given.has_error()) return given.error();
   node_model out;
   out.model = std::move(*model);
   return out;
@@ -54,9 +70,9 @@ result<node_model> model_in(const json::object* predictor) {
 
 }  // namespace
 
-named_model read_node_config(std::string object, const json::object& spec) {
+named_model read_node_config(std::string object, std::string_view name_space, const json::object& spec) {
   const json::object* predictor = kube::object_in(spec, "predictor");
-  named_model out{std::move(object), model_in(predictor)};
+  named_model out{std::move(object), model_in(predictor, name_space)};
   if (out.model.has_error()) return out;
   const json::object* collectors = kube::object_in(spec, "metricsCollector");
   if (const auto inlet = term_in(collectors, "inletTemp"); inlet && inlet->type == "Fake")

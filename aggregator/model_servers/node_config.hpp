@@ -7,6 +7,7 @@
 #include <boost/json/object.hpp>
 
 #include <string>
+#include <string_view>
 
 namespace binnacle::model_servers {
 
@@ -17,7 +18,9 @@ struct named_model {
   kube::object_reference about = {};  ///< the object itself, for events about it
 };
 
-/// Reads the spec of a NodeConfig (WAO's second version).
-named_model read_node_config(std::string object, const boost::json::object& spec);
+/// Reads the spec of a NodeConfig (WAO's second version). Its basicAuthSecret is one of the object's
+/// namespace, as in WAO.
+named_model read_node_config(std::string object, std::string_view name_space,
+                             const boost::json::object& spec);
 
 }  // namespace binnacle::model_servers

@@ -61,7 +61,7 @@ void node_configs::configs_of::changed(const kube::object_key& key, const json::
     return;
   }
   object o{std::string(kube::text_in(*spec, "nodeName")),
-           read_node_config("NodeConfig " + key.text(), *spec)};
+           read_node_config("NodeConfig " + key.text(), key.name_space, *spec)};
   o.what.about = reference_of("NodeConfig", api_version, key, given);
   auto& of_node = by_node[o.node];
   of_node.insert(std::ranges::lower_bound(of_node, key), key);

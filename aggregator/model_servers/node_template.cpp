@@ -109,15 +109,22 @@ result<void> each_text(json::object& spec, F&& f) {
     json::value* inner = inside == nullptr ? nullptr : inside->if_contains(term);
     json::object* given = inner == nullptr ? nullptr : inner->if_object();
     if (given == nullptr) continue;
-    for (const std::string_view name : {"type", "endpoint"}) {
-      // Only the model's endpoint counts, because collectors are not asked for values.
-      if (name == "endpoint" && part != "predictor") continue;
-      json::value* text = given->if_contains(name);
-      if (text == nullptr || !text->is_string()) continue;
+    const auto read = [&](json::object& from, std::string_view name,
+                          std::string_view where = "") -> result<void> {
+      json::value* text = from.if_contains(name);
+      if (text == nullptr || !text->is_string()) return {};
       auto done = f(text->get_string());
       if (done.has_error())
-        return not_taken(fmt::format("{}.{}.{}: {}", part, term, name, done.error().message));
-    }
+        return not_taken(fmt::format("{}.{}{}.{}: {}", part, term, where, name, done.error().message));
+      return {};
+    };
+    if (auto done = read(*given, "type"); done.has_error()) return done;
+    // Only the model's endpoint and Secret count, because collectors are not asked for values.
+    if (part != "predictor") continue;
+    if (auto done = read(*given, "endpoint"); done.has_error()) return done;
+    json::value* const secret = given->if_contains("basicAuthSecret");
+    if (secret == nullptr || !secret->is_object()) continue;
+    if (auto done = read(secret->get_object(), "name", ".basicAuthSecret"); done.has_error()) return done;
   }
   return {};
 }
@@ -188,6 +195,7 @@ result<node_template> node_template::read(const kube::object_key& key, const jso
   if (body == nullptr) return not_taken("it has no template");
   node_template out;
   out.object_ = "NodeConfigTemplate " + key.text();
+  out.name_space_ = key.name_space;
   out.selector_ = std::move(*selector);
   out.spec_ = *body;
   bool same = true;
@@ -201,7 +209,7 @@ result<node_template> node_template::read(const kube::object_key& key, const jso
     return {};
   });
   if (looked.has_error()) return looked.error();
-  if (same) out.of_all_ = read_node_config(out.object_, out.spec_);
+  if (same) out.of_all_ = read_node_config(out.object_, out.name_space_, out.spec_);
   return out;
 }
 
@@ -214,7 +222,7 @@ named_model node_template::model_of(const template_values& node) const {
     text = std::string_view(*made);
     return {};
   });
-  return read_node_config(object_, filled);
+  return read_node_config(object_, name_space_, filled);
 }
 
 }  // namespace binnacle::model_servers

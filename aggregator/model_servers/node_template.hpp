@@ -41,7 +41,7 @@ class node_template {
   bool needs_address() const noexcept { return needs_address_; }
 
  private:
-  std::string object_;
+  std::string object_, name_space_;
   questions::selector selector_;
   boost::json::object spec_;
   std::optional<named_model> of_all_;  // set if no text depends on the node

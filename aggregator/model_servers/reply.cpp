@@ -34,20 +34,37 @@ reply::verdict verdict_of(grpc::status s, bool batch) {
   }
 }
 
-}  // namespace
-
-reply reply_of(const http::answer& got, std::size_t count) {
-  const auto is = verdict_of(got.status, count > 1);
-  if (is == reply::verdict::answered) return {is, got.body, {}};
-  return {is, {}, fmt::format("{} {}", got.status, refusal_in(got.body))};
+/// `words`: of the server, in quotes; may be empty.
+std::string clause_of(std::string_view status, std::string_view words, std::string_view secret,
+                      bool unauthenticated) {
+  if (secret.empty()) return fmt::format("it answered {}{}{}", status, words.empty() ? "" : " ", words);
+  if (!unauthenticated) return fmt::format("it answered {}", status);
+  return fmt::format(
+      "it answered {}: it does not accept the user name and password of the Secret {}, so correct them",
+      status, secret);
 }
 
-reply reply_of(const grpc::answer& got, std::size_t count) {
+}  // namespace
+
+reply reply_of(const http::answer& got, std::size_t count, std::string_view secret) {
+  const auto is = verdict_of(got.status, count > 1);
+  if (is == reply::verdict::answered) return {is, got.body, {}};
+  const bool unauthenticated = got.status == 401;
+  return {is,
+          {},
+          clause_of(std::to_string(got.status), refusal_in(got.body), secret, unauthenticated),
+          unauthenticated};
+}
+
+reply reply_of(const grpc::answer& got, std::size_t count, std::string_view secret) {
   const auto is = verdict_of(got.status, count > 1);
   if (is == reply::verdict::answered) return {is, got.message, {}};
-  std::string said(to_string(got.status));
-  if (!got.said.empty()) said += ' ' + in_quotes(got.said, 120);
-  return {is, {}, std::move(said)};
+  const bool unauthenticated = got.status == grpc::status::unauthenticated;
+  return {is,
+          {},
+          clause_of(to_string(got.status), got.said.empty() ? "" : in_quotes(got.said, 120), secret,
+                    unauthenticated),
+          unauthenticated};
 }
 
 }  // namespace binnacle::model_servers

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace binnacle::model_servers {
 
@@ -19,13 +20,17 @@ struct reply {
   };
   verdict is = verdict::refused;
   std::string body;  ///< of an answer
-  std::string said;  ///< else: "404 "Model x not found"", shortened
+  std::string said;  ///< else, as a clause: "it answered 404 "Model x not found"", shortened
+  /// The server wants another user name and password, or wants some at all (401, UNAUTHENTICATED).
+  bool unauthenticated = false;
 };
 
-/// `count`: how many points were asked for. If it was one, the batch was not too large.
-reply reply_of(const http::answer& got, std::size_t count);
+/// `count`: how many points were asked for. If it was one, the batch was not too large. `secret`: the Secret
+/// whose password the server was given; empty: none. The words of a server that was given one are left out,
+/// because they could repeat it.
+reply reply_of(const http::answer& got, std::size_t count, std::string_view secret);
 /// The same from gRPC's status. RESOURCE_EXHAUSTED means that the message was too large; for a single point
 /// it means that the server is overloaded.
-reply reply_of(const grpc::answer& got, std::size_t count);
+reply reply_of(const grpc::answer& got, std::size_t count, std::string_view secret);
 
 }  // namespace binnacle::model_servers

@@ -25,6 +25,9 @@ struct served_model {
   std::string path;  ///< where questions are posted to; with gRPC only a name for people
   std::string name, version,
       signature;  ///< only for TensorFlow Serving; all but the name may be empty
+  /// "NAMESPACE/NAME" of the Secret with the user name and password that the server wants; empty: it wants
+  /// none. A part of the key: an answer that one password got is no answer for a node with another.
+  std::string secret;
 
   /// "model-server:8080"
   std::string server() const;

@@ -8,6 +8,7 @@
 #include "aggregator/model_servers/node_addresses.hpp"
 #include "aggregator/model_servers/node_configs.hpp"
 #include "aggregator/model_servers/node_model.hpp"
+#include "aggregator/model_servers/passwords.hpp"
 #include "aggregator/store/hardware.hpp"
 #include "common/async/follow_files.hpp"
 #include "common/async/task_group.hpp"
@@ -33,17 +34,20 @@ constexpr auto between_looks = std::chrono::milliseconds(200);
 constexpr auto between_object_looks = std::chrono::seconds(5);
 constexpr std::size_t nodes_a_look = 500;  // a millisecond: the scheduler's calls come first
 constexpr auto deadline_of_a_call = std::chrono::milliseconds(500);
+constexpr auto deadline_of_a_secret = std::chrono::seconds(5);
 constexpr std::size_t most_answer_bytes = std::size_t{1} << 20;
 constexpr std::size_t most_clients = 64;
 
 /// What the coroutines use. Each coroutine holds a reference, so it lives until all have ended, even after
 /// the service.
 struct worker : std::enable_shared_from_this<worker> {
-  worker(allowed_servers a, std::shared_ptr<tls::context> rest, std::shared_ptr<tls::context> grpc, logger l)
+  worker(allowed_servers a, std::shared_ptr<tls::context> rest, std::shared_ptr<tls::context> grpc,
+         std::string secrets_of, logger l)
       : allowed(std::move(a)),
         security(std::move(rest)),
         grpc_security(std::move(grpc)),
         log(std::move(l)),
+        secrets(std::move(secrets_of)),
         questions(std::random_device{}()) {}
 
   using formats = std::array<bool, policy::cpu_formats>;
@@ -58,15 +62,18 @@ struct worker : std::enable_shared_from_this<worker> {
   grpc::client& grpc_client_of(const served_model& m);
   void start(async::loop& on, service::parts p);
   std::vector<std::string> troubles() const;
-  task<result<reply>> ask_by_rest(const asker::call& c);
-  task<result<reply>> ask_by_grpc(const asker::call& c);
-  static task<void> ask(std::shared_ptr<worker> self, asker::call c);
+  bool may_ask(const served_model& m) const;
+  task<result<reply>> ask_by_rest(const asker::call& c, const std::string& authorization);
+  task<result<reply>> ask_by_grpc(const asker::call& c, const std::string& authorization);
+  static task<void> ask(std::shared_ptr<worker> self, asker::call c, std::string authorization);
+  static task<void> read_secret(std::shared_ptr<worker> self, http::call what);
   static task<void> keep_asking(std::shared_ptr<worker> self);
 
   const allowed_servers allowed;
   const std::shared_ptr<tls::context> security;       // of https
   const std::shared_ptr<tls::context> grpc_security;  // of grpcs, which offers HTTP/2
   const logger log;
+  passwords secrets;
   asker questions;
   node_configs configs;
   node_addresses addresses;  // followed once a template asks for them
@@ -135,6 +142,16 @@ void worker::look_at(const store::node_view& node, const formats& wanted, instan
     note = fmt::format("{}: {}", model->object, model->model.error().message);
     wrong.add(model->about, model->model.error().message, now);
   }
+  std::string unknown_password;
+  if (model && model->model.has_value() && !model->model->model.secret.empty()) {
+    const std::string& secret = model->model->model.secret;
+    secrets.want(secret, now);
+    if (std::string why = secrets.trouble(secret); !why.empty()) {
+      unknown_password = fmt::format("{}: {}", model->object, why);
+      wrong.add(model->about, why + "; meanwhile nodes use the last curve for an hour, then the learned one",
+                now);
+    }
+  }
   for (std::size_t f = 0; f < policy::cpu_formats; ++f) {
     predict::model_table& table = nodes.served(static_cast<policy::cpu_format>(f));
     std::shared_ptr<const predict::model> known;
@@ -144,15 +161,18 @@ void worker::look_at(const store::node_view& node, const formats& wanted, instan
       known = table.share(id);  // the cores are not known now: keep the old curve
     } else {
       auto& before = last[id][f];
+      // An answer that another model gave, or that another password got, is none of this node.
+      const bool same = before && before->model == model->model->model;
       before = question_of(*model->model, readings_of(*node.cells, now), cores,
                            static_cast<policy::cpu_format>(f), before ? &*before : nullptr);
       known = questions.want(*before, now);
+      if (note.empty()) note = unknown_password;
       if (note.empty()) note = questions.trouble(*before);
       for (std::string& why : assumptions_of(*before)) wrong.add(model->about, std::move(why), now);
       // Until there is an answer for the new inputs, the answer for the old ones counts, up to its usual age.
       const predict::model* old = table.find(id);
-      if (known == nullptr && old != nullptr && old->server == model->model->model.text() &&
-          old->power.cores() == cores && now - old->made < asker::counts_for)
+      if (known == nullptr && old != nullptr && same && old->power.cores() == cores &&
+          now - old->made < asker::counts_for)
         known = table.share(id);
     }
     if (table.share(id) != known) table.set(id, std::move(known));
@@ -215,7 +235,12 @@ grpc::client& worker::grpc_client_of(const served_model& m) {
   return *there;
 }
 
-task<result<reply>> worker::ask_by_rest(const asker::call& c) {
+/// A password goes over TLS only; read_node_config() has refused all else.
+bool worker::may_ask(const served_model& m) const {
+  return m.secret.empty() || (m.secure && secrets.header(m.secret) != nullptr);
+}
+
+task<result<reply>> worker::ask_by_rest(const asker::call& c, const std::string& authorization) {
   http::call what;
   if (c.for_metadata()) {
     what.target = c.about.model.metadata_path();
@@ -225,27 +250,38 @@ task<result<reply>> worker::ask_by_rest(const asker::call& c) {
     what.headers = {{"Content-Type", "application/json"}};
     what.body = body_of(c.about, c.first, c.count, c.input);
   }
+  if (!authorization.empty()) what.headers.emplace_back("Authorization", authorization);
   what.most_bytes = most_answer_bytes;
   auto got = co_await client_of(c.about.model).ask(std::move(what), async::within(deadline_of_a_call));
   if (got.has_error()) co_return got.error();
-  co_return reply_of(*got, c.count);
+  co_return reply_of(*got, c.count, c.about.model.secret);
 }
 
-task<result<reply>> worker::ask_by_grpc(const asker::call& c) {
+task<result<reply>> worker::ask_by_grpc(const asker::call& c, const std::string& authorization) {
   grpc::call what;
+  what.authorization = authorization;
   what.method = c.for_metadata() ? metadata_method : method_of(c.about.model.speaks);
   what.message =
       c.for_metadata() ? metadata_message_of(c.about.model) : message_of(c.about, c.first, c.count, c.input);
   auto got = co_await grpc_client_of(c.about.model).ask(std::move(what), async::within(deadline_of_a_call));
   if (got.has_error()) co_return got.error();
-  co_return reply_of(*got, c.count);
+  co_return reply_of(*got, c.count, c.about.model.secret);
 }
 
-task<void> worker::ask(std::shared_ptr<worker> self, asker::call c) {
+task<void> worker::ask(std::shared_ptr<worker> self, asker::call c, std::string authorization) {
   const bool by_grpc = c.about.model.by == carrier::grpc;
-  auto asked = by_grpc ? self->ask_by_grpc(c) : self->ask_by_rest(c);
+  auto asked = by_grpc ? self->ask_by_grpc(c, authorization) : self->ask_by_rest(c, authorization);
   const auto got = co_await std::move(asked);
-  self->questions.answered(c, got, boot_clock::now());
+  const instant now = boot_clock::now();
+  if (got.has_value() && got->unauthenticated) self->secrets.refused(c.about.model.secret, now);
+  self->questions.answered(c, got, now);
+  self->answered->notify();
+}
+
+task<void> worker::read_secret(std::shared_ptr<worker> self, http::call what) {
+  const auto got = co_await self->with->api->ask(std::move(what), async::within(deadline_of_a_secret));
+  if (const auto changed = self->secrets.answered(got, boot_clock::now()))
+    self->questions.ask_at_once(*changed);
   self->answered->notify();
 }
 
@@ -254,11 +290,17 @@ task<void> worker::keep_asking(std::shared_ptr<worker> self) {
     const instant now = boot_clock::now();
     self->look(now);
     self->look_at_objects(now);
-    auto calls = self->questions.next(now);
+    if (auto due = self->secrets.next(now))
+      self->running->spawn("secret", read_secret(self, *std::move(due)));
+    auto calls = self->questions.next(now, [&self](const served_model& m) { return self->may_ask(m); });
     // Drops connections that are no longer needed. Running calls keep theirs.
     if (calls.empty() && self->clients.size() > most_clients) self->clients.clear();
     if (calls.empty() && self->grpc_clients.size() > most_clients) self->grpc_clients.clear();
-    for (asker::call& c : calls) self->running->spawn("model server", ask(self, std::move(c)));
+    for (asker::call& c : calls) {
+      const std::string* const password = self->secrets.header(c.about.model.secret);
+      std::string authorization = password == nullptr ? std::string() : *password;
+      self->running->spawn("model server", ask(self, std::move(c), std::move(authorization)));
+    }
     const auto now_wrong = self->questions.troubles();
     const std::string first = now_wrong.empty() ? std::string() : now_wrong.front();
     if (self->trouble.is_news(first)) {
@@ -337,7 +379,7 @@ result<std::unique_ptr<service>> service::open(const settings& s, logger log) {
   if (grpc.has_error()) return grpc.error();
   using shared = std::shared_ptr<tls::context>;
   auto work = std::make_shared<worker>(std::move(*allowed), shared(std::move(*rest)),
-                                       shared(std::move(*grpc)), std::move(log));
+                                       shared(std::move(*grpc)), s.secrets_of, std::move(log));
   return std::unique_ptr<service>(new service(std::make_unique<impl>(std::move(work))));
 }
 

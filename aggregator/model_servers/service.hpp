@@ -20,6 +20,7 @@ namespace binnacle::model_servers {
 struct settings {
   std::vector<std::string> servers;  ///< allowed_servers::read()
   std::string authority;             ///< PEM file that vouches for https servers; empty: the system's
+  std::string secrets_of;            ///< namespace whose Secrets may be read; empty: none are
 };
 
 /// Keeps the curves of nodes whose labels or objects name a model on an allowed server. It works beside

@@ -162,6 +162,10 @@ config_spec bind(settings& s) {
            "asked, and minimizepower uses what was learned)");
   spec.add("model-servers-ca", s.model_servers_ca,
            "PEM file: authority of model servers with https or grpcs (none: those that the system trusts)");
+  spec.add(
+      "model-servers-secrets", s.model_servers_secrets,
+      "namespace whose Secrets may be read: NodeConfig objects there may name one (basicAuthSecret) with "
+      "the user name and password of a model server. They go over TLS only (none: no Secret is read)");
 
   spec.group("Limits, state and running");
   spec.add("max-nodes", s.max_nodes, 1, 100'000, "the most nodes that are accepted");
@@ -262,10 +266,22 @@ result<void> check_replicas(const settings& s) {
   return {};
 }
 
+bool is_namespace(std::string_view text) { return is_dns_subdomain(text) && text.find('.') == text.npos; }
+
+error no_namespace(std::string_view setting, std::string_view given) {
+  return {errc::invalid_input,
+          fmt::format("--{}: {} is not a namespace: lower-case letters, digits and '-'", setting, given)};
+}
+
 result<void> check_model_servers(const settings& s) {
   if (!s.model_servers_ca.empty() && s.model_servers.empty())
     return error{errc::invalid_input,
                  "--model-servers-ca is given without --model-servers: name the servers, too"};
+  if (!s.model_servers_secrets.empty() && s.model_servers.empty())
+    return error{errc::invalid_input,
+                 "--model-servers-secrets is given without --model-servers: name the servers, too"};
+  if (!s.model_servers_secrets.empty() && !is_namespace(s.model_servers_secrets))
+    return no_namespace("model-servers-secrets", s.model_servers_secrets);
   if (s.model_servers.empty()) return {};
   const auto allowed = model_servers::allowed_servers::read(s.model_servers);
   if (allowed.has_error()) return error{errc::invalid_input, "--model-servers: " + allowed.error().message};
@@ -302,9 +318,7 @@ result<void> validate(const settings& s) {
     }
   }
   for (const std::string& name : s.label_namespaces) {
-    if (!is_dns_subdomain(name) || name.find('.') != std::string::npos)
-      return error{errc::invalid_input,
-                   "--label-namespaces: " + name + " is not a namespace: lower-case letters, digits and '-'"};
+    if (!is_namespace(name)) return no_namespace("label-namespaces", name);
   }
   if (const auto most = policy::parse_node_limit(s.default_max_nodes);
       !s.default_max_nodes.empty() && most.has_error())

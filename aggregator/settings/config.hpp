@@ -98,6 +98,7 @@ struct settings {
   sender_settings remote_write{sender::protocol::remote_write}, otlp{sender::protocol::otlp};
   std::vector<std::string> model_servers;  ///< servers that may be asked (model_servers/allowed.hpp)
   std::string model_servers_ca;            ///< PEM file for servers with https or grpcs; empty: the system's
+  std::string model_servers_secrets;       ///< namespace whose Secrets may be read for them; empty: none
   duration drain = std::chrono::seconds(5);
   binnacle::log_level log_level = binnacle::log_level::info;
 

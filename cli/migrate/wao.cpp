@@ -55,6 +55,30 @@ json::object spec_of(const manifest& m) {
 
 // The first part: which model a node has.
 
+std::string name_space_of(const manifest& m) { return m.name_space.empty() ? "default" : m.name_space; }
+
+/// Lets the aggregator read the Secret "NAMESPACE/NAME". It reads those of one namespace only.
+void allow_secret(const std::string& secret, const std::string& whose, migration& out) {
+  if (secret.empty()) return;
+  const auto slash = secret.find('/');
+  const std::string name_space = secret.substr(0, slash), name = secret.substr(slash + 1);
+  YAML::Node may = out.values["aggregator"]["modelServersSecrets"];
+  if (may["namespace"] && may["namespace"].Scalar() != name_space) {
+    out.yours(whose, fmt::format("its Secret {} is not read, only those of the namespace {}: move object and "
+                                 "Secret there",
+                                 secret, may["namespace"].Scalar()));
+    return;
+  }
+  may["namespace"] = name_space;
+  for (const auto& known : may["names"]) {
+    if (known.Scalar() == name) return;
+  }
+  may["names"].push_back(name);
+  out.carried(
+      whose,
+      fmt::format("aggregator.modelServersSecrets: the Secret {}, which may be read from now on", secret));
+}
+
 void allow_server(const node_model& m, const std::string& whose, migration& out) {
   const std::string server = m.model.server();
   YAML::Node list = out.values["aggregator"]["modelServers"];
@@ -95,11 +119,12 @@ void take_collectors(const manifest& m, const std::string& where, migration& out
 
 bool take_node_config(const manifest& m, migration& out) {
   if (m.kind != "NodeConfig" || !has_group(text_of(m.body, "apiVersion"))) return false;
-  const auto read = model_servers::read_node_config(m.title(), spec_of(m));
+  const auto read = model_servers::read_node_config(m.title(), name_space_of(m), spec_of(m));
   if (read.model.has_error()) {
     out.yours(m.title(), read.model.error().message);
   } else {
     allow_server(*read.model, m.title(), out);
+    allow_secret(read.model->model.secret, m.title(), out);
     ++out.wao.objects;
   }
   if (const auto bmc = text_of(m.body, "spec.predictor.powerConsumptionEndpointProvider.endpoint");
@@ -117,7 +142,7 @@ bool take_node_config(const manifest& m, migration& out) {
 
 bool take_template(const manifest& m, migration& out) {
   if (m.kind != "NodeConfigTemplate" || !has_group(text_of(m.body, "apiVersion"))) return false;
-  const auto read = model_servers::node_template::read({m.name_space, m.name}, spec_of(m));
+  const auto read = model_servers::node_template::read({name_space_of(m), m.name}, spec_of(m));
   if (read.has_error()) {
     out.yours(m.title(), read.error().message);
     return true;
@@ -136,6 +161,16 @@ bool take_template(const manifest& m, migration& out) {
                   "as *.SUFFIX:{}",
                   one.model->model.port));
     ++out.wao.objects;
+  }
+  if (one.model.has_value() && other.model.has_value()) {
+    if (const std::string& secret = one.model->model.secret; secret == other.model->model.secret) {
+      allow_secret(secret, m.title(), out);
+    } else {
+      out.yours(m.title(),
+                fmt::format("each node has a Secret of its own: give aggregator.modelServersSecrets their "
+                            "namespace, {}, and their names; without names all Secrets there may be read",
+                            name_space_of(m)));
+    }
   }
   take_collectors(m, "spec.template.", out);
   return true;
@@ -284,7 +319,7 @@ bool take_workload(const manifest& m, migration& out) {
   const YAML::Node pods = pod_template_of(m);
   const std::string scheduler = text_of(pods, "spec.schedulerName");
   if (scheduler.empty() || !out.wao.schedulers.contains(scheduler)) return false;
-  out.wao.namespaces.insert(m.name_space.empty() ? "default" : m.name_space);
+  out.wao.namespaces.insert(name_space_of(m));
   out.yours(m.title(),
             fmt::format("give its pods the label telemetry-policy: {}, and one of their containers the limit "
                         "telemetry/scheduling: \"0\"{}",

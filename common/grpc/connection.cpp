@@ -183,7 +183,7 @@ void connection::impl::begin(const call& what) {
   outcome.reset();
 
   const std::string timeout = timeout_text(what.timeout);
-  const std::array<std::pair<std::string_view, std::string_view>, 8> fields{
+  const std::array<std::pair<std::string_view, std::string_view>, 9> fields{
       {{":method", "POST"},
        {":scheme", its.secure ? "https" : "http"},
        {":path", what.method},
@@ -191,7 +191,8 @@ void connection::impl::begin(const call& what) {
        {"te", "trailers"},
        {"grpc-timeout", timeout},
        {"content-type", "application/grpc"},
-       {"user-agent", its.user_agent}}};
+       {"user-agent", its.user_agent},
+       {"authorization", what.authorization}}};
   std::array<nghttp2_nv, fields.size()> list{};
   for (std::size_t i = 0; i < fields.size(); ++i) {
     const auto bytes_of = [](std::string_view s) {
@@ -200,11 +201,13 @@ void connection::impl::begin(const call& what) {
     list[i] = {bytes_of(fields[i].first), bytes_of(fields[i].second), fields[i].first.size(),
                fields[i].second.size(), NGHTTP2_NV_FLAG_NONE};
   }
+  list.back().flags = NGHTTP2_NV_FLAG_NO_INDEX;  // a secret stays in no table of HPACK (RFC 7541 7.1.3)
+  const std::size_t used = list.size() - (what.authorization.empty() ? 1 : 0);
   nghttp2_data_provider from{};
   from.read_callback = [](nghttp2_session*, std::int32_t, std::uint8_t* to, std::size_t room,
                           std::uint32_t* flags, nghttp2_data_source*,
                           void* user) -> ssize_t { return self(user).give(to, room, *flags); };
-  stream = nghttp2_submit_request(session.get(), nullptr, list.data(), list.size(), &from, nullptr);
+  stream = nghttp2_submit_request(session.get(), nullptr, list.data(), used, &from, nullptr);
   if (stream < 0) return break_off({errc::disconnected, "the connection takes no more calls"});
   drain();
 }

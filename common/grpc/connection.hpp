@@ -16,6 +16,7 @@ struct call {
   std::string method;                   ///< "/inference.GRPCInferenceService/ModelInfer"
   std::string message;                  ///< encoded
   std::chrono::milliseconds timeout{};  ///< the server is told this, too
+  std::string authorization = {};       ///< the metadata of this name; empty: none
 };
 
 struct answer {

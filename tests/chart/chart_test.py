@@ -134,6 +134,28 @@ class Objects(Renderings):
         self.assertNotIn("node.waok8s.github.io", groups_of(plain))
         self.assertFalse([key for key in settings_of(plain) if key.startswith("model-servers")])
 
+    def test_passwords_of_model_servers_bring_the_right_to_read_these_secrets_and_no_others(self):
+        def readers(objects):
+            """(kind, namespace, rule) of every rule by which anybody may read Secrets."""
+            return [(o["kind"], o["metadata"].get("namespace"), rule) for o in objects.of("Role") + objects.of("ClusterRole")
+                    for rule in o["rules"] if {"secrets", "*"} & set(rule.get("resources", [])) and "" in rule["apiGroups"]]
+
+        def rendered(**secrets):
+            return HELM.template(NODES | {"aggregator": {"modelServers": ["m:1"], "modelServersSecrets": secrets}})
+        rule = {"apiGroups": [""], "resources": ["secrets"], "verbs": ["get"]}
+        for name, objects in RENDERED.items():
+            with self.subTest(name):
+                self.assertEqual(readers(objects), [("Role", "wao-system", rule | {"resourceNames": ["pc"]})] if name == "everything optional" else [])
+        self.assertEqual(readers(rendered(namespace="wao-system")), [("Role", "wao-system", rule)])
+        self.assertEqual(readers(rendered(namespace="binnacle", names=["pc", "pc-2"])), [("Role", "binnacle", rule | {"resourceNames": ["pc", "pc-2"]})])
+        objects = rendered(namespace="wao-system")
+        role = next(o for o in objects.of("Role") if o["metadata"]["namespace"] == "wao-system")
+        bound = [o for o in objects.of("RoleBinding") if o["roleRef"]["name"] == role["metadata"]["name"]]
+        self.assertEqual([(o["metadata"]["namespace"], o["subjects"]) for o in bound],
+                         [("wao-system", [{"kind": "ServiceAccount", "name": "binnacle-aggregator", "namespace": "binnacle"}])])
+        settings = yaml.safe_load(objects.one("ConfigMap", "binnacle-aggregator")["data"]["aggregator.yaml"])
+        self.assertEqual(settings["model-servers-secrets"], "wao-system")
+
     def test_an_aggregator_may_take_the_time_to_drain_twice(self):
         for drain, seconds in ((None, 15), ("0s", 5), ("500ms", 7), ("30s", 65), ("1m30s", 185)):
             with self.subTest(drain):

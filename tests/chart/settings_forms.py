@@ -19,7 +19,7 @@ OWN = {
                    "unsafe", "policies", "aliases", "policy-poll", "kube-config", "kube-context", "cluster", "replica-id", "replicas", "state", "state-from",
                    "remote-write", "remote-write-ca", "remote-write-cert", "remote-write-key", "remote-write-token", "remote-write-user", "remote-write-headers", "remote-write-headers-file",
                    "otlp", "otlp-ca", "otlp-cert", "otlp-key", "otlp-token", "otlp-user", "otlp-headers", "otlp-headers-file",
-                   "model-servers", "model-servers-ca"},
+                   "model-servers", "model-servers-ca", "model-servers-secrets"},
 }
 # What is narrower here than for the program, which takes any text.
 NARROWER = {

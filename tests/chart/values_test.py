@@ -109,6 +109,12 @@ WRONG = [
     ({"aggregator": {"settings": {"remote-write-version": 1.0}}}, "at '/aggregator/settings/remote-write-version'"),
     ({"aggregator": {"modelServers": ["models"]}}, "at '/aggregator/modelServers/0'"),
     ({"aggregator": {"modelServersCa": "my-models"}}, "aggregator.modelServersCa: name the servers, too"),
+    ({"aggregator": {"modelServersSecrets": {"namespace": "a.b"}}}, "at '/aggregator/modelServersSecrets/namespace'"),
+    ({"aggregator": {"modelServersSecrets": {"namespace": "a", "names": ["a/b"]}}}, "at '/aggregator/modelServersSecrets/names/0'"),
+    ({"aggregator": {"modelServersSecrets": {"namespace": "wao-system"}}}, "aggregator.modelServersSecrets: name the servers, too"),
+    ({"aggregator": {"modelServersSecrets": {"names": ["pc"]}}}, "aggregator.modelServersSecrets.names: name their namespace, too"),
+    *(({"aggregator": {"modelServers": ["m:1"], "modelServersSecrets": {"namespace": namespace}}},
+       f"aggregator.modelServersSecrets.names: {namespace} has other Secrets") for namespace in ("binnacle", "binnacle-agents", "kube-system")),
     ({"aggregator": {"settings": {"drain": "5m1ns"}}}, "aggregator.settings.drain: 5m1ns is out of bounds: give a duration, from 0s to 5m"),
 ]
 # Durations that are just within their bounds.

@@ -4,8 +4,10 @@ with an object becomes an event on it and a sentence of the status.
 Run by scripts/test --cluster, or by hand: python3 tests/cluster/wao_test.py --build build
 """
 
+import base64
 import http.server
 import json
+import ssl
 import threading
 import time
 import unittest
@@ -15,7 +17,7 @@ from trial import Trial, decimal, run_tests
 
 BUILD = ROOT / "build"
 GROUP = "node.waok8s.github.io"
-NODES = ["templated", "named", "labelled"]
+NODES = ["templated", "named", "labelled", "guarded", "secretless"]
 
 
 def definition(kind):
@@ -52,13 +54,53 @@ class Models(http.server.ThreadingHTTPServer):
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
 
+class GuardedModels(Models):
+    """The same behind TLS, for those who give the password."""
+
+    class Door(Models.Door):
+        def do_POST(self):
+            self.server.given.add(self.headers.get("Authorization"))
+            if self.headers.get("Authorization") == self.server.wanted:
+                super().do_POST()
+                return
+            text = f"you said {self.headers.get('Authorization')}".encode()
+            self.rfile.read(int(self.headers["Content-Length"]))
+            self.send_response(401)
+            self.send_header("WWW-Authenticate", 'Basic realm="models"')
+            self.send_header("Content-Length", str(len(text)))
+            self.end_headers()
+            self.wfile.write(text)
+
+    def __init__(self, pki, wanted):
+        super().__init__()
+        self.wanted, self.given = wanted, set()
+        security = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        security.load_cert_chain(pki / "aggregator.crt", pki / "aggregator.key")
+        self.socket = security.wrap_socket(self.socket, server_side=True)
+
+
+def basic(user, password):
+    return "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()
+
+
 class Wao(unittest.TestCase):
     def setUp(self):
         self.plane, self.trial, self.models = ControlPlane(), Trial(BUILD), Models()
-        self.addCleanup(self.models.server_close)
-        self.addCleanup(self.models.shutdown)
+        self.clean_up(self.models)
         self.addCleanup(self.plane.stop)
         self.addCleanup(self.trial.stop)
+
+    def clean_up(self, server):
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+
+    def guarded_predictor(self, secret):
+        endpoint = f"https://127.0.0.1:{self.guarded.server_port}/v2/models/guarded"
+        return {"powerConsumption": {"type": "V2InferenceProtocol", "endpoint": endpoint, "basicAuthSecret": {"name": secret}}}
+
+    def write_secret(self, password):
+        self.plane.apply({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "pc", "namespace": "default"},
+                          "stringData": {"username": "pc", "password": password}})
 
     def predictor(self, model, host="127.0.0.1"):
         return {"powerConsumption": {"type": "V2InferenceProtocol", "endpoint": f"http://{host}:{self.models.server_port}/v2/models/{model}"}}
@@ -82,7 +124,12 @@ class Wao(unittest.TestCase):
             plane.kubectl("wait", "--for=condition=Established", f"crd/{kind}.{GROUP}", "--timeout=30s")
         plane.add_node("templated", kind="r650")
         plane.add_node("named", kind="r650")
-        plane.add_node("labelled")
+        for node in ("labelled", "guarded", "secretless"):
+            plane.add_node(node)
+        trial.make_certificates(NODES)
+        self.guarded = GuardedModels(trial.pki, basic("pc", "0pen-sesame"))
+        self.clean_up(self.guarded)
+        self.write_secret("w0rn-out")
         plane.kubectl("label", "node", "labelled", "tensorflow/host=127.0.0.1", "tensorflow/port=8500", "tensorflow/name=m",
                       "ambient/min=10", "ambient/max=40", "cpu1/min=20", "cpu1/max=90", "cpu2/min=20", "cpu2/max=20")
         # The address that a template may ask for stands in the status.
@@ -93,10 +140,12 @@ class Wao(unittest.TestCase):
                     self.template("too-clever", {"kind": "none"}, self.predictor("{{ upper .Hostname }}")),
                     self.config("first", nodeName="named", predictor=self.predictor("by-object")),
                     self.config("second", nodeName="named", predictor=self.predictor("never")),
+                    self.config("guarded", nodeName="guarded", predictor=self.guarded_predictor("pc")),
+                    self.config("secretless", nodeName="secretless", predictor=self.guarded_predictor("none")),
                     {"apiVersion": "telemetry.intel.com/v1alpha1", "kind": "TASPolicy", "metadata": {"name": "fewer-watts", "namespace": "default"},
                      "spec": {"strategies": {"minimizepower": {}}}})
-        trial.make_certificates(NODES)
-        trial.start_aggregator("--kube-config", plane.kubeconfig, "--model-servers", f"127.0.0.1:{self.models.server_port}")
+        trial.start_aggregator("--kube-config", plane.kubeconfig, "--model-servers", f"127.0.0.1:{self.models.server_port},127.0.0.1:{self.guarded.server_port}",
+                               "--model-servers-ca", trial.pki / "server-ca.crt", "--model-servers-secrets", "default")
         for node in NODES:
             (trial.folder / node).mkdir()
             trial.start_agent(node, "--sources", "os,textfile", "--textfile-directory", trial.folder / node)
@@ -134,6 +183,7 @@ class Wao(unittest.TestCase):
         for kind, name, words in (("NodeConfig", "second", "NodeConfig default/first is for the node named, too"),
                                   ("NodeConfigTemplate", "too-clever", "is not filled in"),
                                   ("NodeConfigTemplate", "r650", "nobody brings delta_p of its node, so that 5 Pa stand for it"),
+                                  ("NodeConfig", "secretless", "there is no Secret default/none: create it with the keys username and password"),
                                   ("Node", "labelled", "the labels cpu2/min and cpu2/max are equal")):
             with self.subTest(name):
                 self.until(f"an event on {name}", lambda: any(words in note for note in self.events_on(kind, name)))
@@ -141,6 +191,19 @@ class Wao(unittest.TestCase):
         self.assertEqual(self.events_on("NodeConfig", "first"), [])
         with self.subTest("and kubectl describe shows it"):
             self.assertIn("too, and goes before it", self.plane.kubectl("describe", f"nodeconfig.{GROUP}/second", "-n", "default"))
+
+        with self.subTest("a wrong password is said, and is nowhere in what is said"):
+            self.until("the refusal", lambda: "it does not accept the user name and password of the Secret default/pc" in self.warnings())
+            self.assertIn(basic("pc", "w0rn-out"), self.guarded.given)
+        with self.subTest("the right one brings the model"):
+            self.write_secret("0pen-sesame")
+            self.until("the model behind the password", lambda: self.server_of("guarded").endswith("/v2/models/guarded/infer"))
+        self.assertEqual(self.guarded.given, {basic("pc", "w0rn-out"), basic("pc", "0pen-sesame")})
+        everywhere = "\n".join([self.trial.log("aggregator"), self.warnings(), *(json.dumps(self.power(node)) for node in NODES),
+                                self.plane.request("GET", "/apis/events.k8s.io/v1/events")[1]])
+        for password in ("w0rn-out", "0pen-sesame"):
+            self.assertNotIn(password, everywhere)
+            self.assertNotIn(basic("pc", password), everywhere)
 
         with self.subTest("what is mended is not said any more"):
             self.plane.kubectl("delete", f"nodeconfig.{GROUP}/first", "-n", "default")

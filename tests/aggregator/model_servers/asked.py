@@ -25,9 +25,10 @@ class RealServer(unittest.TestCase):
         self.assertEqual(tried.returncode, 0, tried.stdout + tried.stderr)
         self.assertIn("1 passed", tried.stdout)
 
-    def ask(self, model, authority=""):
+    def ask(self, model, authority="", user="", password=""):
         """A V2 model by its URL, which says 100 W, 2 W for each percent and 1 W for each degree above 22."""
-        self.run_case("a real model server", BINNACLE_MODEL=model, BINNACLE_MODEL_CA=str(authority))
+        self.run_case("a real model server", BINNACLE_MODEL=model, BINNACLE_MODEL_CA=str(authority), BINNACLE_MODEL_USER=user,
+                      BINNACLE_MODEL_PASSWORD=password)
 
     def ask_tensorflow(self, port, name, version, signature):
         """A model of TensorFlow Serving, by a node's labels, which says 100 W and 200 W at full load."""

@@ -2,12 +2,14 @@
 what ours writes. It says 100 W, 2 W for each percent of load, and 1 W for each degree above 22 (V2), or 100 W and 200 W times the load (TensorFlow).
 
     /usr/bin/python3 grpc_server.py PORT [--certificate FILE --key FILE] [--most ROWS] [--form typed|raw] [--described]
+                                   [--password USER:PASSWORD]
 
 The messages are described here, field by field, by the public definitions (open-inference-protocol's grpc_predict_v2.proto; tensorflow/serving's
 predict.proto, model.proto and tensorflow's tensor.proto): no package of Debian has them as Python.
 """
 
 import argparse
+import base64
 import concurrent.futures
 import pathlib
 import struct
@@ -86,8 +88,16 @@ def rows_of(values, columns):
 
 
 class Server:
-    def __init__(self, most, form, described):
+    def __init__(self, most, form, described, password):
         self.most, self.form, self.described, self.calls = most, form, described, 0
+        self.wanted = "Basic " + base64.b64encode(password.encode()).decode() if password else None
+
+    def check(self, context):
+        """Whether the caller gave the password. The refusal repeats what it gave, as careless servers do."""
+        given = dict(context.invocation_metadata()).get("authorization")
+        if self.wanted and given != self.wanted:
+            print("wrong password" if given else "no password", flush=True)
+            context.abort(grpc.StatusCode.UNAUTHENTICATED, f"you said {given}")
 
     def count(self, rows, context):
         self.calls += 1
@@ -96,6 +106,7 @@ class Server:
             context.abort(grpc.StatusCode.INVALID_ARGUMENT, f"inference request batch-size must be <= {self.most}, not {len(rows)} % ä")
 
     def metadata(self, request, context):
+        self.check(context)
         print(f"metadata of {request.name} {request.version}", flush=True)
         if not self.described:
             context.abort(grpc.StatusCode.UNIMPLEMENTED, "it does not describe its models")
@@ -105,6 +116,7 @@ class Server:
         return answer
 
     def infer(self, request, context):
+        self.check(context)
         if request.model_name != "pc-model":
             context.abort(grpc.StatusCode.NOT_FOUND, f"Model {request.model_name} not found")
         tensor = request.inputs[0]
@@ -156,8 +168,9 @@ def main():
     options.add_argument("--most", type=int, default=1000)
     options.add_argument("--form", choices=["typed", "raw"], default="typed")
     options.add_argument("--described", action="store_true", help="the V2 model takes the input features of FP64, and its metadata say so")
+    options.add_argument("--password", help="basic authentication: what a caller must give in the metadata authorization")
     asked = options.parse_args()
-    models = Server(asked.most, asked.form, asked.described)
+    models = Server(asked.most, asked.form, asked.described, asked.password)
     server = grpc.server(concurrent.futures.ThreadPoolExecutor(2))
     for service, method, does, takes, gives in (
             ("inference.GRPCInferenceService", "ModelMetadata", models.metadata, "inference.ModelMetadataRequest", "inference.ModelMetadataResponse"),

@@ -45,11 +45,19 @@ class GrpcioServer(asked.RealServer):
         self.assertEqual(self.calls(), 1)
         self.assertEqual(self.running.log("server").count("metadata of pc-model 1"), 1, "they are read once")
 
-    def test_v2_with_tls(self):
+    def serve_by_tls(self, *options):
         pki = self.folder / "pki"
         subprocess.run([ROOT / "scripts/pki", pki, "--server", "model"], check=True, capture_output=True)
-        port = self.serve("--certificate", pki / "model.crt", "--key", pki / "model.key")
-        self.ask(f"grpcs://127.0.0.1:{port}{MODEL}", pki / "server-ca.crt")
+        return self.serve("--certificate", pki / "model.crt", "--key", pki / "model.key", *options), pki / "server-ca.crt"
+
+    def test_v2_with_tls(self):
+        port, authority = self.serve_by_tls()
+        self.ask(f"grpcs://127.0.0.1:{port}{MODEL}", authority)
+
+    def test_v2_with_the_password_of_a_secret(self):
+        port, authority = self.serve_by_tls("--password", "pc:open sesame ä")
+        self.ask(f"grpcs://127.0.0.1:{port}{MODEL}", authority, "pc", "open sesame ä")
+        self.assertGreaterEqual(self.running.log("server").count("wrong password"), 1)
 
     def test_tensorflow_with_values_in_their_fields(self):
         self.ask_tensorflow(self.serve(), "konohana", 1218, "konohana")

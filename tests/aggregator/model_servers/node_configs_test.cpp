@@ -23,7 +23,7 @@ const std::string v2 =
 
 named_model read(const std::string& predictor) {
   const auto o = object_of("worker-0", predictor);
-  return read_node_config("NodeConfig wao-system/w0", o.at("spec").as_object());
+  return read_node_config("NodeConfig wao-system/w0", "wao-system", o.at("spec").as_object());
 }
 
 /// The object with a uid, as the API server gives it.
@@ -59,11 +59,38 @@ TEST_SUITE("aggregator/model_servers/node_configs") {
           std::string::npos);
     CHECK(why(R"({"powerConsumption":{"type":"V2InferenceProtocol","endpoint":"10.0.0.1"}})").find("URL") !=
           std::string::npos);
-    CHECK(
-        why(R"({"powerConsumption":{"type":"V2InferenceProtocol","endpoint":"http://h/v2/models/m","basicAuthSecret":{"name":"s"}}})")
-            .find("Secrets are not read") != std::string::npos);
     CHECK(why(R"({"powerConsumptionEndpointProvider":{"type":"Redfish","endpoint":"https://10.0.0.100"}})")
               .find("powerConsumptionEndpointProvider is not asked") != std::string::npos);
+  }
+
+  TEST_CASE("a basicAuthSecret is one of the object's namespace, and its password goes over TLS only") {
+    const auto with = [](const std::string& endpoint, const std::string& secret) {
+      return read(fmt::format(
+          R"({{"powerConsumption":{{"type":"V2InferenceProtocol","endpoint":"{}/v2/models/m","basicAuthSecret":{}}}}})",
+          endpoint, secret));
+    };
+    for (const std::string scheme : {"https", "grpcs"}) {
+      const auto f = with(scheme + "://h", R"({"name":"pc.1"})");
+      REQUIRE(f.model.has_value());
+      CHECK(f.model->model.secret == "wao-system/pc.1");
+    }
+    for (const std::string scheme : {"http", "grpc"}) {
+      const auto f = with(scheme + "://h:1", R"({"name":"pc"})");
+      REQUIRE(f.model.has_error());
+      CHECK(f.model.error().message.find("everybody on the way to " + scheme + "://h:1/v2/models/m") !=
+            std::string::npos);
+      CHECK(f.model.error().message.ends_with("use https or grpcs"));
+    }
+    for (const std::string none : {R"({"name":""})", "{}", "null", R"({"name":7})"}) {
+      const auto f = with("http://h", none);
+      REQUIRE(f.model.has_value());
+      CHECK(f.model->model.secret.empty());
+    }
+    for (const std::string odd : {"../pods", "a/b", "a b", "A", "a%2f"}) {
+      const auto f = with("https://h", R"({"name":")" + odd + "\"}");
+      REQUIRE(f.model.has_error());
+      CHECK(f.model.error().message.find("no name of a Secret") != std::string::npos);
+    }
   }
 
   TEST_CASE("a NodeConfig counts in any namespace, and waits for a node that is not there yet") {

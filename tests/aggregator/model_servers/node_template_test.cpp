@@ -113,6 +113,27 @@ TEST_SUITE("aggregator/model_servers/node_template") {
     CHECK(by_address->model_of(worker).model->model.server() == "10.0.3.20:8080");
   }
 
+  TEST_CASE("the name of the model's Secret is filled in, and is one of the template's namespace") {
+    const auto with = [](const std::string& name) {
+      auto spec = spec_of("{}", "https://h/v2/models/m");
+      auto& power = spec.at("template").at("predictor").at("powerConsumption").as_object();
+      power["basicAuthSecret"] = boost::json::object{{"name", name}};
+      return node_template::read({"wao-system", "all"}, spec);
+    };
+    const auto secret = [](const result<node_template>& t, const template_values& of) {
+      return t->model_of(of).model->model.secret;
+    };
+    const auto by_node = with("of-{{.Hostname}}");
+    REQUIRE(by_node.has_value());
+    CHECK(secret(by_node, worker) == "wao-system/of-worker-7");
+    CHECK(secret(by_node, {"worker-8", ""}) == "wao-system/of-worker-8");
+    CHECK(with("{{.IPv4.Octet4}}")->needs_address());
+    CHECK(secret(with("pc"), worker) == "wao-system/pc");
+    CHECK(with("{{ upper .Hostname }}")
+              .error()
+              .message.starts_with("predictor.powerConsumption.basicAuthSecret.name: "));
+  }
+
   TEST_CASE("a template that can be used for no node says why") {
     const auto why = [](const result<node_template>& t) {
       return t.has_error() ? t.error().message : "no error";

@@ -2,7 +2,9 @@
 // they speak the protocol as it was recorded from MLServer, and can be made to fail.
 #include "aggregator/model_servers/service.hpp"
 
+#include "common/http/base64.hpp"
 #include "tests/aggregator/store/nodes.hpp"
+#include "tests/support/net/pki.hpp"
 #include "tests/support/net/served.hpp"
 
 #include <boost/json/parse.hpp>
@@ -14,6 +16,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <map>
+#include <mutex>
 #include <sstream>
 #include <thread>
 
@@ -28,19 +31,75 @@ struct taken {
   bool described = false;
 };
 
+/// The certificate of model servers that speak TLS.
+struct keys {
+  support::temp_folder dir;
+  support::authority ca{dir, "models"};
+  tls::files server = ca.issue_server();
+};
+const keys& pki() {
+  static const keys all;
+  return all;
+}
+
+http::server_options https() {
+  tls::options o;
+  o.pem = pki().server;
+  o.clients = tls::client_certificate::none;
+  http::server_options out;
+  out.tls = tls::context::load(std::move(o)).value();
+  return out;
+}
+
+/// A text that a test changes while a server reads it.
+class text_cell {
+ public:
+  void operator=(std::string text) {
+    const std::scoped_lock l(busy_);
+    text_ = std::move(text);
+  }
+  std::string get() const {
+    const std::scoped_lock l(busy_);
+    return text_;
+  }
+  std::string take() {
+    const std::scoped_lock l(busy_);
+    return std::exchange(text_, {});
+  }
+
+ private:
+  mutable std::mutex busy_;
+  std::string text_;
+};
+
 /// A model server that gives 100 W and 2 W more for each percent of load, in MLServer's form.
 struct model_server {
-  explicit model_server(taken t) : takes(std::move(t)) {}
+  /// `secure`: it speaks TLS.
+  model_server(taken t, bool secure)
+      : takes(std::move(t)), door(routes(), secure ? https() : http::server_options()) {}
   std::atomic<int> calls{0};
   std::atomic<unsigned> status{200};
   std::atomic<std::size_t> most{1'000};  // a call with more points takes too long
   std::atomic<int> metadata_calls{0};
+  text_cell wants;  // the Authorization header; empty: any, or none
+  std::atomic<int> refused{0};
   const taken takes;
-  support::served door{routes()};
+  support::served door;
+
+  /// The refusal of a caller with the wrong password. It repeats what the caller sent, as careless servers
+  /// do.
+  std::optional<http::response> refusal_of(const http::request& q) {
+    const std::string wanted = wants.get();
+    const std::string* const given = q.header("authorization");
+    if (wanted.empty() || (given != nullptr && *given == wanted)) return std::nullopt;
+    ++refused;
+    return http::response::text(given == nullptr ? "no password" : "you said " + *given, 401);
+  }
 
   http::router routes() {
     http::router r;
-    r.add("GET", "/pre/v2/models/pc/versions/v0.1.0", [this](const http::request&, std::string_view) {
+    r.add("GET", "/pre/v2/models/pc/versions/v0.1.0", [this](const http::request& q, std::string_view) {
+      if (auto no = refusal_of(q)) return *std::move(no);
       ++metadata_calls;
       if (!takes.described) return http::response::text("no such page", 404);
       return http::response::json(fmt::format(
@@ -49,7 +108,8 @@ struct model_server {
     });
     r.add(
         "POST", "/pre/v2/models/pc/versions/v0.1.0/infer",
-        [this](const http::request&, std::string_view body) {
+        [this](const http::request& q, std::string_view body) {
+          if (auto no = refusal_of(q)) return *std::move(no);
           ++calls;
           if (status != 200) return http::response::text("Internal Server Error", status);
           const auto asked = boost::json::parse(body);
@@ -70,26 +130,59 @@ struct model_server {
   }
 };
 
-/// An API server with one NodeConfig, if a model is given, and with no object of the older API group.
+std::string data_of(const std::string& user, const std::string& password) {
+  return fmt::format(R"({{"data":{{"username":"{}","password":"{}"}}}})", http::to_base64(user),
+                     http::to_base64(password));
+}
+std::string header_of(const std::string& user, const std::string& password) {
+  return "Basic " + http::to_base64(user + ":" + password);
+}
+
+/// An API server with one NodeConfig, if a model is given, and with no object of the older API group. It has
+/// the Secrets "one" and "other".
 struct api_server {
   explicit api_server(std::string of_model) : endpoint(std::move(of_model)) {}
   std::string endpoint;
+  std::string secret;  // the NodeConfig names it; empty: none
+  text_cell event;     // what the next watch says
+  text_cell one, other;
+  std::atomic<unsigned> status_of_secrets{200};
+  std::atomic<int> secrets_read{0};
   support::served door{routes()};
+
+  std::string config(int version, const std::string& its_secret) const {
+    return fmt::format(
+        R"({{"metadata":{{"name":"a","namespace":"wao-system","resourceVersion":"{}"}},
+             "spec":{{"nodeName":"a","metricsCollector":{{"inletTemp":{{"type":"Fake","endpoint":""}},"deltaP":{{"type":"Fake","endpoint":""}}}},
+             "predictor":{{"powerConsumption":{{"type":"V2InferenceProtocol","endpoint":"{}","basicAuthSecret":{{"name":"{}"}}}}}}}}}})",
+        version, endpoint, its_secret);
+  }
+  /// The NodeConfig names another Secret from now on.
+  void name_secret(const std::string& name) {
+    event = fmt::format(R"({{"type":"MODIFIED","object":{}}})", config(2, name));
+  }
+  void add_secret(http::router& r, const std::string& name, text_cell& its) {
+    r.add("GET", "/api/v1/namespaces/wao-system/secrets/" + name,
+          [this, &its](const http::request&, std::string_view) {
+            ++secrets_read;
+            const std::string text = its.get();
+            if (status_of_secrets != 200) return http::response::text("no", status_of_secrets);
+            return text.empty() ? http::response::text("none", 404) : http::response::json(text);
+          });
+  }
 
   http::router routes() {
     http::router r;
-    r.add(
-        "GET", "/apis/node.waok8s.github.io/v1beta1/nodeconfigs",
-        [this](const http::request& q, std::string_view) {
-          if (q.parameter("watch") != nullptr) return http::response::json("");
-          if (endpoint.empty())
-            return http::response::json(R"({"metadata":{"resourceVersion":"1"},"items":[]})");
-          return http::response::json(fmt::format(
-              R"({{"metadata":{{"resourceVersion":"1"}},"items":[{{"metadata":{{"name":"a","namespace":"wao-system","resourceVersion":"1"}},
-             "spec":{{"nodeName":"a","metricsCollector":{{"inletTemp":{{"type":"Fake","endpoint":""}},"deltaP":{{"type":"Fake","endpoint":""}}}},
-             "predictor":{{"powerConsumption":{{"type":"V2InferenceProtocol","endpoint":"{}"}}}}}}}}]}})",
-              endpoint));
-        });
+    r.add("GET", "/apis/node.waok8s.github.io/v1beta1/nodeconfigs",
+          [this](const http::request& q, std::string_view) {
+            if (q.parameter("watch") != nullptr) return http::response::json(event.take());
+            if (endpoint.empty())
+              return http::response::json(R"({"metadata":{"resourceVersion":"1"},"items":[]})");
+            return http::response::json(
+                fmt::format(R"({{"metadata":{{"resourceVersion":"1"}},"items":[{}]}})", config(1, secret)));
+          });
+    add_secret(r, "one", one);
+    add_secret(r, "other", other);
     return r;
   }
   std::shared_ptr<kube::client> client() const {
@@ -106,16 +199,36 @@ std::string text_of(const char* variable) {
   return text == nullptr ? "" : text;
 }
 
+/// The password that a model server wants, and the Secrets.
+struct guarded {
+  std::string wants;  ///< the header
+  std::string one, other;
+  std::string name = "one";  ///< what the NodeConfig names
+  std::string may_read = "wao-system";
+  unsigned status = 200;  ///< of Secrets
+};
+
 struct house {
   /// `real`: the endpoint of a real model. `labels`: the labels of the node; if there are some, the node has
   /// no other model.
   explicit house(std::vector<std::string> allowed, unsigned status = 200, std::string real = {},
-                 std::map<std::string, std::string> labels = {}, taken takes = {})
-      : models(std::move(takes)),
-        api(real.empty() ? fmt::format("http://127.0.0.1:{}/pre/v2/models/pc/versions/v0.1.0/infer",
-                                       models.door.port())
+                 std::map<std::string, std::string> labels = {}, taken takes = {},
+                 std::optional<guarded> secret = {})
+      : models(std::move(takes), secret.has_value()),
+        api(real.empty() ? fmt::format("{}://127.0.0.1:{}/pre/v2/models/pc/versions/v0.1.0/infer",
+                                       secret ? "https" : "http", models.door.port())
                          : std::move(real)) {
     models.status = status;
+    std::string authority = text_of("BINNACLE_MODEL_CA"), may_read;
+    if (secret) {
+      models.wants = secret->wants;
+      api.one = secret->one;
+      api.other = secret->other;
+      api.secret = secret->name;
+      api.status_of_secrets = secret->status;
+      may_read = secret->may_read;
+      if (authority.empty()) authority = pki().ca.certificate();
+    }
     if (!labels.empty()) api.endpoint.clear();
     boost::json::object packed;
     for (const auto& [key, value] : labels) packed[key] = value;
@@ -140,7 +253,7 @@ struct house {
       auto table = std::make_shared<policy::policy_table>();
       table->emplace(p.key, std::make_shared<const policy::published_policy>(p));
       nodes.set_policies(table);
-      it = *model_servers::service::open({std::move(allowed), text_of("BINNACLE_MODEL_CA")},
+      it = *model_servers::service::open({std::move(allowed), authority, may_read},
                                          logger("test", log_level::off));
       it->start(loop.loop(), {nodes, api.client(), [this](std::string_view) { return &object; },
                               [](const kube::note&) { return false; }});
@@ -241,11 +354,85 @@ TEST_SUITE("aggregator/model_servers/service") {
     });
   }
 
+  TEST_CASE("a server that wants a password gets that of the NodeConfig's Secret, and its model counts") {
+    house h({"127.0.0.1"}, 200, {}, {}, {},
+            guarded{.wants = header_of("pc", "open sesame"), .one = data_of("pc", "open sesame")});
+    REQUIRE(h.comes([&] { return h.served() != nullptr; }));
+    h.loop.on_loop([&] {
+      CHECK(h.served()->power.watts(5) == doctest::Approx(200));
+      CHECK(fmt::format("{}", fmt::join(h.ill(), "; ")).empty());
+      CHECK(h.nodes.served_note(0).empty());
+    });
+    CHECK(h.models.refused == 0);
+    CHECK(h.models.metadata_calls == 1);
+    CHECK(h.api.secrets_read == 1);
+  }
+
+  TEST_CASE("a password that the server does not accept is read again, and its correction counts at once") {
+    house h({"127.0.0.1"}, 200, {}, {}, {},
+            guarded{.wants = header_of("pc", "new"), .one = data_of("pc", "0ld-s3cr3t")});
+    REQUIRE(h.comes([&] { return !h.ill().empty() && !h.nodes.served_note(0).empty(); }));
+    h.loop.on_loop([&] {
+      CHECK(h.ill().at(0).find("it answered 401: it does not accept the user name and password of the Secret "
+                               "wao-system/one, so correct them") != std::string::npos);
+      CHECK(h.served() == nullptr);
+      for (const std::string& said : {h.ill().at(0), std::string(h.nodes.served_note(0))}) {
+        CHECK(said.find("0ld-s3cr3t") == std::string::npos);
+        CHECK_MESSAGE(said.find(http::to_base64("pc:0ld-s3cr3t")) == std::string::npos,
+                      "the server repeats it, we do not");
+      }
+    });
+    h.api.one = data_of("pc", "new");
+    CHECK(h.comes([&] { return h.served() != nullptr && h.ill().empty(); }));
+    CHECK(h.api.secrets_read >= 2);
+  }
+
+  TEST_CASE("a node whose NodeConfig names another Secret does not keep what the first one got") {
+    house h({"127.0.0.1"}, 200, {}, {}, {},
+            guarded{.wants = header_of("pc", "right"),
+                    .one = data_of("pc", "right"),
+                    .other = data_of("pc", "wrong")});
+    REQUIRE(h.comes([&] { return h.served() != nullptr; }));
+    h.api.name_secret("other");
+    REQUIRE(h.comes([&] { return h.served() == nullptr; }));
+    REQUIRE(h.comes(
+        [&] { return h.nodes.served_note(0).find("of the Secret wao-system/other") != std::string::npos; }));
+    CHECK(h.models.refused > 0);
+  }
+
+  TEST_CASE("without the password the server is not asked, and the reason is on the node") {
+    const auto note_of = [](const guarded& g) {
+      house h({"127.0.0.1"}, 200, {}, {}, {}, g);
+      REQUIRE(h.comes([&] { return !h.nodes.served_note(0).empty(); }));
+      std::string out;
+      h.loop.on_loop([&] { out = h.nodes.served_note(0); });
+      CHECK(h.models.refused == 0);
+      CHECK(h.models.calls == 0);
+      CHECK(h.models.metadata_calls == 0);
+      return out;
+    };
+    const std::string wants = header_of("u", "p"), right = data_of("u", "p");
+    const std::string its = "NodeConfig wao-system/a: ";
+    CHECK(note_of({.wants = wants}).starts_with(its + "there is no Secret wao-system/one: create it"));
+    CHECK(note_of({.wants = wants, .one = R"({"data":{}})"})
+              .starts_with(its + "the Secret wao-system/one has no key username"));
+    CHECK(note_of({.wants = wants, .one = right, .status = 403})
+              .starts_with(its + "the Secret wao-system/one may not be read"));
+    CHECK(
+        note_of({.wants = wants, .one = right, .may_read = ""})
+            .starts_with(its + "its basicAuthSecret is the Secret wao-system/one, and Secrets are not read"));
+    CHECK(note_of({.wants = wants, .one = right, .may_read = "team"})
+              .find("only Secrets of the namespace team are read") != std::string::npos);
+  }
+
   // tests/aggregator/model_servers/real_servers_test.py starts it.
   TEST_CASE("a real model server gives a node's curve, and says in its words what it does not know" *
             doctest::skip(std::getenv("BINNACLE_MODEL") == nullptr)) {
     const std::string model = std::getenv("BINNACLE_MODEL");
-    house h({"127.0.0.1"}, 200, model);
+    std::optional<guarded> by_password;
+    if (const std::string user = text_of("BINNACLE_MODEL_USER"); !user.empty())
+      by_password = guarded{.one = data_of(user, text_of("BINNACLE_MODEL_PASSWORD"))};
+    house h({"127.0.0.1"}, 200, model, {}, {}, by_password);
     REQUIRE(h.comes([&] { return h.served() != nullptr; }));
     // 100 W and 2 W for each percent, 1 W for each degree above 22: at the 15.5 °C of the type Fake.
     h.loop.on_loop([&] {
@@ -253,11 +440,21 @@ TEST_SUITE("aggregator/model_servers/service") {
       CHECK(h.served()->power.watts(10) == doctest::Approx(294));
       CHECK(fmt::format("{}", fmt::join(h.ill(), "; ")).empty());
     });
-    house unknown({"127.0.0.1"}, 200, model.substr(0, model.find("/v2/")) + "/v2/models/other");
+    house unknown({"127.0.0.1"}, 200, model.substr(0, model.find("/v2/")) + "/v2/models/other", {}, {},
+                  by_password);
     REQUIRE(unknown.comes([&] { return !unknown.ill().empty(); }));
     unknown.loop.on_loop([&] {
       const std::string said = unknown.ill().at(0);
       CHECK_MESSAGE(said.find(model.starts_with("grpc") ? "NOT_FOUND" : "404") != std::string::npos, said);
+    });
+    if (!by_password) return;
+    by_password->one = data_of("somebody", "guessed");
+    house refused({"127.0.0.1"}, 200, model, {}, {}, by_password);
+    REQUIRE(refused.comes([&] { return !refused.ill().empty(); }));
+    refused.loop.on_loop([&] {
+      const std::string said = refused.ill().at(0);
+      CHECK_MESSAGE(said.find(": it does not accept the user name and password") != std::string::npos, said);
+      CHECK_MESSAGE(said.find("guessed") == std::string::npos, said);
     });
   }
 

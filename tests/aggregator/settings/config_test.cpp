@@ -165,6 +165,18 @@ TEST_SUITE("aggregator/settings/config") {
     s.model_servers.clear();
     s.model_servers_ca = "ca.pem";
     CHECK(validate(s).error().message.starts_with("--model-servers-ca"));
+    s.model_servers_ca.clear();
+    s.model_servers_secrets = "wao-system";
+    CHECK(
+        validate(s).error().message.starts_with("--model-servers-secrets is given without --model-servers"));
+    s.model_servers = {"h"};
+    s.kube_config = "in-cluster";
+    CHECK(validate(s).has_value());
+    for (const std::string odd : {"a/b", "a.b", "A", "*"}) {
+      s.model_servers_secrets = odd;
+      CHECK(validate(s).error().message ==
+            "--model-servers-secrets: " + odd + " is not a namespace: lower-case letters, digits and '-'");
+    }
   }
 
   TEST_CASE("one port for two things is refused by both names") {

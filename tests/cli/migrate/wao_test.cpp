@@ -237,10 +237,53 @@ spec:
     std::string of_a;
     for (const note& n : m.notes) of_a += n.subject == "NodeConfig a" ? n.sentence + "\n" : "";
     CHECK(of_a.find("https://10.0.0.7/redfish/v1/Systems/ID/MachineLearningModel") != std::string::npos);
-    CHECK(sentence(m, "NodeConfig b", note::fate::yours).find("Secrets are not read") != std::string::npos);
+    CHECK(sentence(m, "NodeConfig b", note::fate::yours).find("use https or grpcs") != std::string::npos);
     CHECK(sentence(m, "NodeConfig c", note::fate::yours).find("aggregator.modelServersCa") !=
           std::string::npos);
     CHECK(values(m).find("h:443") != std::string::npos);
+  }
+
+  TEST_CASE("a Secret that an object names may be read from now on, and one of another namespace may not") {
+    const auto guarded = [](const std::string& name, const std::string& secret) {
+      return node_config(
+          name,
+          fmt::format(
+              R"({{powerConsumption: {{type: V2InferenceProtocol, endpoint: "https://h/v2/models/m", basicAuthSecret: {{name: {}}}}}}})",
+              secret));
+    };
+    std::string elsewhere = guarded("d", "pc");
+    elsewhere.replace(elsewhere.find("wao-system"), 10, "team");
+    const auto m = of(guarded("a", "pc") + guarded("b", "pc") + guarded("c", "pc-2") + elsewhere);
+    CHECK(values(m) == R"(aggregator:
+  modelServers:
+    - h:443
+  modelServersSecrets:
+    namespace: wao-system
+    names:
+      - pc
+      - pc-2
+)");
+    CHECK(sentence(m, "NodeConfig d", note::fate::yours).find("its Secret team/pc is not read") !=
+          std::string::npos);
+    const auto templated = [](const std::string& secret) {
+      return fmt::format(R"(
+apiVersion: node.waok8s.github.io/v1beta1
+kind: NodeConfigTemplate
+metadata: {{name: r650, namespace: wao-system}}
+spec:
+  nodeSelector: {{}}
+  template:
+    predictor: {{powerConsumption: {{type: V2InferenceProtocol, endpoint: "https://h/v2/models/m", basicAuthSecret: {{name: "{}"}}}}}}
+)",
+                         secret);
+    };
+    CHECK(values(of(templated("pc"))).find("- pc") != std::string::npos);
+    const auto each = of(templated("of-{{.Hostname}}"));
+    CHECK(values(each).find("modelServersSecrets") == std::string::npos);
+    CHECK(std::ranges::any_of(each.notes, [](const note& n) {
+      return n.what == note::fate::yours &&
+             n.sentence.find("each node has a Secret of its own") != std::string::npos;
+    }));
   }
 
   TEST_CASE("labels of WAO's first version name a server of TensorFlow Serving, once for all nodes") {

@@ -87,6 +87,21 @@ TEST_SUITE("common/grpc/connection") {
     CHECK_FALSE(d.it.done());
   }
 
+  TEST_CASE("a password goes as metadata, in each call anew, and into no table of HPACK") {
+    grpc::connection it(to_server());
+    auto with_password = question();
+    with_password.authorization = "Basic dTpw";
+    // The field's name is number 23 of HPACK's own table; 0x1f 0x08 says so, and that it is never indexed.
+    const std::string never_indexed = "\x1f\x08";
+    for (std::uint32_t stream = 1; stream <= 5; stream += 2) {
+      it.begin(stream == 5 ? question() : with_password);
+      CHECK((std::exchange(it.outbox(), {}).find(never_indexed) != std::string::npos) == (stream != 5));
+      it.feed((stream == 1 ? greeting() : std::string()) + says("watts", stream));
+      REQUIRE(it.done());
+      CHECK(it.take().has_value());
+    }
+  }
+
   TEST_CASE("an answer as grpcio's server sent it") {
     dialogue d;
     const auto got = d.ends_with(grpcio);
