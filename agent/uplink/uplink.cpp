@@ -85,6 +85,7 @@ async::task<void> uplink_core::follow_names(std::shared_ptr<uplink_core> core) {
 void uplink::start() {
   const auto& core = impl_->core;
   core->announce_by = boot_clock::now() + core->options.announce_patience;
+  core->meet_by = boot_clock::now() + core->options.meeting_patience;
   if (core->options.aggregators.empty()) return;
   core->plan_changed();
   core->look_ups.keep("names of aggregators", [core] { return uplink_core::follow_names(core); });

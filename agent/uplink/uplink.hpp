@@ -38,6 +38,8 @@ struct uplink_options {
   /// the board is complete.
   std::function<bool()> complete;
   std::chrono::seconds announce_patience{5};
+  /// An aggregator may begin after its agents. That none has been met yet is no warning for this long.
+  std::chrono::seconds meeting_patience{30};
   double budget = 0;  ///< bytes per second that all links together may take (send_budget); 0: no bound
   std::chrono::seconds connect_deadline{15};
   std::chrono::seconds write_deadline{30};

@@ -17,7 +17,8 @@
 // - No replica is known to be missing, and an address that nobody has met gave no link. It may be the address
 //   of a pod whose aggregator does not listen yet. The link makes random pauses of at most ten seconds, and
 //   logs no warning.
-// - Anything else: random pauses that grow, and are short again once a session has lasted.
+// - Anything else: random pauses that grow, and are short again once a session has lasted. Just after the
+//   start, that nobody answers is no warning yet: in a fresh cluster agents begin before aggregators.
 //
 // Under TLS 1.3 a server refuses our certificate after our side of the handshake is done. The alert
 // arrives while the first write already fails, so the reader goes on for a second to get the reason.
@@ -49,6 +50,11 @@ constexpr backoff::settings meeting_pauses{.cap = std::chrono::seconds(10)};
 // How long we go on reading from a connection that takes no more bytes: the peer may have said why it ended
 // the session.
 constexpr std::chrono::seconds read_on_for(1);
+
+/// Whether this is how it looks when nobody answers at an address. A refusal looks different.
+bool is_of_nobody(errc code) {
+  return code == errc::not_found || code == errc::timeout || code == errc::disconnected;
+}
 
 }  // namespace
 
@@ -117,9 +123,12 @@ task<void> uplink_link::run(std::shared_ptr<uplink_link> self) {
     // has read its welcome.
     const bool by_us = self->let_go_ || (self->superseded_ && core.plan.may_be_replaced_by_us(self->slot_));
     const bool met_nobody = only_meets && !self->welcomed_;
-    if (!by_us && !found_nobody && ended.has_error() && self->said_.is_news(ended.error().message)) {
-      core.log.write(met_nobody ? log_level::info : log_level::warning,
-                     fmt::format("{}: {}; trying again", self->address_, ended.error().message));
+    if (!by_us && !found_nobody && ended.has_error()) {
+      const bool is_early = !core.met_one && now < core.meet_by && is_of_nobody(ended.error().code);
+      if ((is_early ? self->said_early_ : self->said_).is_news(ended.error().message)) {
+        core.log.write(met_nobody || is_early ? log_level::info : log_level::warning,
+                       fmt::format("{}: {}; trying again", self->address_, ended.error().message));
+      }
     }
     if (!by_us && !met_nobody) ++core.reconnects;
     const duration pause =
@@ -266,6 +275,7 @@ void uplink_link::welcomed(session& s) {
   });
   connected_ = true;
   welcomed_ = true;
+  core_->met_one = true;
   pauses_.welcomed(boot_clock::now());
   core_->log.info("connected to replica {} at {}", replica_, address_);
   if (const auto older = core_->plan.welcomed(slot_, replica_, greeting.replicas))

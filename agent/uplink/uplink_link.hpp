@@ -64,7 +64,9 @@ struct uplink_core : std::enable_shared_from_this<uplink_core> {
   std::map<std::string, counts> sent;  ///< by replica, as long as a link leads to it
   std::uint64_t reconnects = 0, conflated = 0, left_out = 0;
   rare_warning left_out_warning;
-  instant announce_by{}, changed_at{};  ///< changed_at: when links, or what names resolve to, last changed
+  bool met_one = false;  ///< an aggregator, since the start
+  instant announce_by{}, meet_by{},
+      changed_at{};  ///< changed_at: when links, or what names resolve to, last changed
   bool stopping = false;
 };
 
@@ -110,10 +112,10 @@ class uplink_link : public std::enable_shared_from_this<uplink_link> {
   duration retry_after_{};
   std::string replica_;  // the replica of the present or the last session
   bool connected_ = false;
-  bool welcomed_ = false;    // the last dial led to a welcome
-  bool let_go_ = false;      // let_go() ended the session
-  bool superseded_ = false;  // the aggregator ended it for a newer session of this node
-  said_once said_;           // the last trouble that was logged, so that not every attempt logs it
+  bool welcomed_ = false;        // the last dial led to a welcome
+  bool let_go_ = false;          // let_go() ended the session
+  bool superseded_ = false;      // the aggregator ended it for a newer session of this node
+  said_once said_, said_early_;  // the last trouble that was logged, so that not every attempt logs it
 };
 
 }  // namespace binnacle::agent

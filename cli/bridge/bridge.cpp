@@ -96,6 +96,7 @@ struct way::impl {
 
   std::vector<std::string> kubectl(std::vector<std::string> words) const;
   task<result<std::string>> ask(std::vector<std::string> words) const;
+  task<result<std::string>> authority_in_secret() const;
   task<result<void>> find_authority();
   task<result<void>> find_identity();
   result<void> hold_identity();
@@ -156,8 +157,7 @@ task<result<replicas>> way::impl::list() const {
   co_return replicas_in(*told, cluster.name_space);
 }
 
-task<result<void>> way::impl::find_authority() {
-  if (!to.pem.authority.empty()) co_return result<void>();
+task<result<std::string>> way::impl::authority_in_secret() const {
   std::vector<std::string> words{"get", "secret", service + "-client", "-o", "json"};
   const auto told = co_await ask(std::move(words));
   if (told.has_error()) {
@@ -173,7 +173,21 @@ task<result<void>> way::impl::find_authority() {
                                 "with --ca",
                                 service)};
   }
-  if (const auto held = authority.hold(*pem); held.has_error()) co_return held.error();
+  co_return *pem;
+}
+
+task<result<void>> way::impl::find_authority() {
+  if (!to.pem.authority.empty()) co_return result<void>();
+  std::vector<std::string> words{"get", "apiservice", std::string(api_service), "-o", "json"};
+  const auto told = co_await ask(std::move(words));
+  std::string pem;
+  if (told.has_value()) pem = authority_in(*told, service, cluster.name_space);
+  if (pem.empty()) {  // a chart without custom metrics has no APIService, and not everybody may read it
+    const auto kept = co_await authority_in_secret();
+    if (kept.has_error()) co_return kept.error();
+    pem = *kept;
+  }
+  if (const auto held = authority.hold(pem); held.has_error()) co_return held.error();
   to.pem.authority = authority.path();
   co_return result<void>();
 }

@@ -1,6 +1,7 @@
 #include "cli/bridge/replicas.hpp"
 
 #include "cli/json.hpp"
+#include "common/http/base64.hpp"
 #include "common/text/text.hpp"
 #include "common/text/utf8.hpp"
 
@@ -60,6 +61,15 @@ result<replicas> replicas_in(std::string_view list_text, const std::string& name
                                               found.service, name_space)};
   }
   return found;
+}
+
+std::string authority_in(std::string_view told, const std::string& service, const std::string& name_space) {
+  boost::system::error_code ec;
+  const json::value as_json = json::parse(json::string_view(told.data(), told.size()), ec);
+  const json::value spec = object(as_json, "spec"), behind = object(spec, "service");
+  if (text(behind, "name") != service || text(behind, "namespace") != name_space) return "";
+  const auto pem = http::from_base64(text(spec, "caBundle"));
+  return pem.has_value() ? *pem : "";
 }
 
 std::optional<std::uint16_t> forwarded_port(std::string_view line) {

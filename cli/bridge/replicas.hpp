@@ -29,6 +29,13 @@ inline constexpr std::string_view ops_port = "ops";
 inline constexpr std::string_view labels =
     "app.kubernetes.io/name=binnacle,app.kubernetes.io/component=aggregator";
 
+/// The chart's APIService; like every APIService it names, for all to read, the CA of the server behind it.
+inline constexpr std::string_view api_service = "v1beta2.custom.metrics.k8s.io";
+
+/// The CA, as PEM text, in `told`, the output of `kubectl get apiservice NAME -o json`. Empty if that leads
+/// to another Service, or has no CA. Pure.
+std::string authority_in(std::string_view told, const std::string& service, const std::string& name_space);
+
 /// The port in kubectl's "Forwarding from 127.0.0.1:40123 -> 9102"; nothing in any other line. Pure.
 std::optional<std::uint16_t> forwarded_port(std::string_view line);
 

@@ -203,8 +203,12 @@ std::string render_decision(const told_decision& d, std::int64_t now_ms, const p
     for (const auto& line : decision_lines(record, with)) out += line + '\n';
   }
   const std::int64_t hidden = integer(record, "nodesOmitted");
+  // Where no policy judged them, nothing was kept about the nodes, and no flag shows them.
+  const bool was_judged = !list(record, "nodes").empty();
+  const std::string nodes = counted(hidden, "node");
   if (hidden > 0)
-    out += with(colour::dim, fmt::format("and {} more (--all-nodes shows them)", counted(hidden, "node"))) +
+    out += with(colour::dim,
+                was_judged ? "and " + nodes + " more (--all-nodes shows them)" : "asked about " + nodes) +
            '\n';
   return out;
 }

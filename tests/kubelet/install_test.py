@@ -3,7 +3,13 @@
 Run by scripts/test --kubelet, or by hand: python3 tests/kubelet/install_test.py [TestName]
 """
 
+import datetime
+import http.client
+import json
+import re
+import subprocess
 import sys
+import time
 import unittest
 
 import namespaces
@@ -14,6 +20,9 @@ from trial import run_tests
 BUILD = ROOT / "build"
 LAB = None
 PERFMON = 1 << 38  # linux/capability.h
+WARNING = re.compile(r"\S+Z (warning|error) |[WEF]\d{4} ")  # in the programs' own form, and in that of Kubernetes
+# What they may say: these nodes have no RAPL; and what each kube-scheduler in a pod says, since it has no flags for it.
+LACKING = re.compile("this machine has no RAPL|Neither --kubeconfig nor --master was specified|The manifest file is empty")
 
 
 def setUpModule():
@@ -107,8 +116,18 @@ class Installed(unittest.TestCase):
             # A buffer that fills slowly would take minutes; a machine under load takes seconds.
             self.assertLess(took, 10, meta["name"])
 
-    def test_8_nothing_has_restarted(self):
+    def test_8_in_two_minutes_nothing_restarts_and_nobody_warns_of_anything_but_what_these_nodes_lack(self):
+        everyone = releases.agents(LAB) + releases.pods(LAB, "aggregator") + releases.pods(LAB, "scheduler")
+        begun = [releases.time_of(releases.container(pod)["state"]["running"]["startedAt"]) for pod in everyone]
+        until = max(begun) + datetime.timedelta(minutes=2)
+        LAB.wait_for("the second minute's end", lambda: datetime.datetime.now(datetime.timezone.utc) > until, 150)
         self.assertEqual({pod: count for pod, count in releases.restarts(LAB).items() if count}, {})
+        for pod in everyone:
+            meta = pod["metadata"]
+            log = LAB.kubectl("logs", "-n", meta["namespace"], meta["name"])
+            warnings = [line for line in log.splitlines() if WARNING.match(line)]
+            with self.subTest(meta["name"]):
+                self.assertEqual([line for line in warnings if not LACKING.search(line)], [], log)
 
     def test_9_pods_end_in_order_and_within_their_grace_period(self):
         for component in ("agent", "aggregator", "scheduler"):
@@ -122,6 +141,61 @@ class Installed(unittest.TestCase):
         LAB.wait_for("those that come after them", lambda: len([p for p in releases.agents(LAB) + releases.pods(LAB, "aggregator") + releases.pods(
             LAB, "scheduler") if releases.is_ready(p)]) == 5, 300)
         LAB.helm("test", "binnacle")
+
+
+class Kubeconfig(unittest.TestCase):
+    """The command line of people who have a kubeconfig and kubectl, and nothing else."""
+
+    def answers(self, kubeconfig):
+        """All that people ask most, right; and how long it took."""
+        for words, said in ((["status"], [r"replica binnacle-aggregator-", "nodes +2"]), (["top", "--once"], ["n1", "n2"]),
+                            (["why", "default/asked-about"], ["filter for pod default/asked-about", "2 nodes"]), (["policy", "list"], ["no policy"])):
+            with self.subTest(words=words, who=kubeconfig.name):
+                began = time.monotonic()
+                code, text = releases.kubectl_binnacle(LAB, BUILD, kubeconfig, *words)
+                print(f"{kubeconfig.name}: kubectl binnacle {' '.join(words)}: {time.monotonic() - began:.1f} s\n{text}", file=sys.stderr)
+                self.assertEqual(code, 0, text)
+                for pattern in said:
+                    self.assertRegex(text, pattern)
+
+    def test_1_an_administrator_s_answers_what_people_ask(self):
+        LAB.apply({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "asked-about", "namespace": "default"}, "spec": {
+            "schedulerName": "binnacle-scheduler", "terminationGracePeriodSeconds": 1, "containers": [{
+                "name": "a", "image": "localhost/app:latest", "imagePullPolicy": "Never", "command": ["/bin/sleep", "3600"],
+                "resources": {"limits": {"telemetry/scheduling": "0"}}}]}})
+        LAB.wait_for("its place", lambda: "nodeName" in LAB.get("pod", "asked-about", "default")["spec"], 120)
+        self.answers(LAB.kubeconfig)
+
+    # By the commands of docs/operate.md, with a certificate; a service account with a token of the cluster has the same rights.
+    def test_2_a_person_s_once_an_administrator_has_bound_what_the_chart_has(self):
+        LAB.authority.issue("ann", "/CN=ann", "clientAuth")
+        ann = LAB.write_kubeconfig("ann")
+        code, said = releases.kubectl_binnacle(LAB, BUILD, ann, "status")
+        self.assertEqual(code, 1, said)
+        self.assertRegex(said, 'User "ann" cannot list resource.*docs/operate.md')
+        text = (ROOT / "docs/operate.md").read_text()
+        for command in text[text.index("For the user ann:"):].split("```sh\n", 1)[1].split("```", 1)[0].splitlines():
+            LAB.kubectl(*command.split()[1:])
+        LAB.wait_for("her rights", lambda: releases.kubectl_binnacle(LAB, BUILD, ann, "status")[0] == 0, 60)
+        self.answers(ann)
+        self.assertEqual(LAB.kubectl("auth", "can-i", "get", "secrets", "-n", "binnacle", "--as", "ann", check=False)[1].strip(), "no")
+
+    def test_3_the_dashboard(self):
+        LAB.start("dashboard", "env", "-i", f"PATH={releases.tools(LAB, BUILD)}", BUILD / "cli/binnacle", "dashboard", "-o", "json", "--kube-config", LAB.kubeconfig)
+        LAB.wait_for("its link", lambda: '"link"' in LAB.log("dashboard"), 60)
+        origin, link = json.loads(LAB.log("dashboard"))["link"].removeprefix("http://").split("/#link=")
+        opened = http.client.HTTPConnection(origin, timeout=60)
+        self.addCleanup(opened.close)
+        opened.request("POST", "/open", json.dumps({"link": link}))
+        key = json.loads(opened.getresponse().read())["key"]
+        live = http.client.HTTPConnection(origin, timeout=60)
+        self.addCleanup(live.close)
+        live.request("GET", "/live?topic=status", headers={"Authorization": f"Bearer {key}"})
+        event = next(line for line in live.getresponse() if line.startswith(b"data: "))
+        names = {replica["status"]["replica"] for replica in json.loads(event[6:])["replicas"]}
+        self.assertEqual(names, {pod["metadata"]["name"] for pod in releases.pods(LAB, "aggregator")})
+        LAB.end("dashboard")
+        LAB.wait_for("the end of its forwards", lambda: not subprocess.run(["pgrep", "-f", "port-forward"], stdout=subprocess.PIPE, check=False).stdout, 30)
 
 
 class Removed(unittest.TestCase):

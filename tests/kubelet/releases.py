@@ -3,6 +3,7 @@
 import datetime
 import json
 import re
+import subprocess
 import unittest
 
 import namespaces
@@ -37,6 +38,25 @@ def install(lab, *more):
 
 def upgrade(lab, *more):
     lab.helm("upgrade", "binnacle", CHART, "--reuse-values", *more, "--wait", "--timeout", "10m")
+
+
+def tools(lab, build):
+    """A folder with kubectl and its plug-in, the command line."""
+    folder = lab.folder / "tools"
+    if not folder.exists():
+        folder.mkdir()
+        (folder / "kubectl").symlink_to(lab.programs["kubectl"])
+        (folder / "kubectl-binnacle").symlink_to(build / "cli/binnacle")
+    return folder
+
+
+def kubectl_binnacle(lab, build, kubeconfig, *words):
+    """(status, output) of a subcommand as people run it who have a kubeconfig and kubectl, and nothing else."""
+    folder = tools(lab, build)
+    environment = {"PATH": str(folder), "HOME": str(lab.folder), "KUBECONFIG": str(kubeconfig)}
+    done = subprocess.run([folder / "kubectl", "binnacle", *words], env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, timeout=120, check=False)
+    return done.returncode, done.stdout
 
 
 def pods(lab, component, namespace="binnacle"):

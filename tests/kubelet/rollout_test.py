@@ -36,8 +36,13 @@ def policy(name, rules):
 
 
 def setUpModule():
+    begin(releases.begin())
+
+
+def begin(lab):
+    """Policies and what they judge, and what a client takes to ask, where the chart is installed."""
     global LAB
-    LAB = releases.begin()
+    LAB = lab
     LAB.apply(policy("no-heat", HOT), policy("no-fever", FEVER))
     releases.give_number(LAB, "n1", "heat", 40)
     releases.give_number(LAB, "n2", "heat", 60)

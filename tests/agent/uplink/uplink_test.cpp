@@ -287,6 +287,28 @@ TEST_SUITE("agent/uplink") {
     });
   }
 
+  TEST_CASE_FIXTURE(fixture, "that nobody answers is a warning only some time after the start") {
+    std::vector<std::string> said;
+    const logger log("test", log_level::info, [&said](std::string_view line) { said.emplace_back(line); });
+    support::run([&](async::loop& loop) -> task<void> {
+      auto at = async::listener::open(loop, "127.0.0.1", 0, logger("test", log_level::off)).value();
+      auto o = options(at.port());
+      at.close();
+      o.aggregators = {{"127.0.0.1", at.port()}};  // one address, so one message
+      o.meeting_patience = 1s;
+      agent::uplink up(loop, o, b, log);
+      up.start();
+      while (said.size() < 2) co_await async::sleep_for(5ms);
+      bool stopped = false;
+      up.stop(1s, [&stopped] { stopped = true; });
+      while (!stopped) co_await async::sleep_for(5ms);
+    });
+    REQUIRE(said.size() == 2);
+    CHECK_MESSAGE(said[0].find(" info test: ") != std::string::npos, said[0]);
+    CHECK_MESSAGE(said[1].find(" warning test: ") != std::string::npos, said[1]);
+    CHECK(said[0].substr(said[0].find("test: ")) == said[1].substr(said[1].find("test: ")));
+  }
+
   // Under TLS 1.3 the refusal of a client's certificate comes after the client's handshake. Before, the
   // message was "the connection was lost".
   TEST_CASE_FIXTURE(fixture, "a certificate that the aggregator refuses is named with the remedy") {

@@ -139,6 +139,19 @@ class Bridge(unittest.TestCase):
         self.pods("pod-1")
         self.assertIn("the kubeconfig has neither a token nor a certificate", said())
 
+    # With certManager the Secret has the CA of callers, and not everybody may read Secrets.
+    def test_the_authority_is_that_of_the_api_service(self):
+        self.put("secret.json", {"data": {"ca.crt": encoded(self.trial.pki / "clients-ca.crt")}})
+        done = self.run_it("status", "--kube-config", self.config)
+        self.assertEqual(done.returncode, 1, done.stdout)
+        (self.cluster / "forbidden").write_text("secret")
+        self.put("apiservice.json", {"spec": {"service": {"name": "binnacle", "namespace": "binnacle"}, "caBundle": encoded(self.trial.pki / "server-ca.crt")}})
+        done = self.run_it("status", "--kube-config", self.config)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        # That of another product says nothing about the aggregator.
+        self.put("apiservice.json", {"spec": {"service": {"name": "adapter", "namespace": "binnacle"}, "caBundle": encoded(self.trial.pki / "server-ca.crt")}})
+        self.assertIn('resource "secrets"', self.run_it("status", "--kube-config", self.config).stderr)
+
     def test_the_name_in_the_certificate_is_the_services(self):
         done = self.run_it("status", "--kube-config", self.config, "--kube-namespace", "elsewhere")
         self.assertEqual(done.returncode, 1)

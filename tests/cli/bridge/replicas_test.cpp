@@ -51,6 +51,20 @@ TEST_SUITE("cli/bridge/replicas") {
             .starts_with("no pod of Service b in namespace ops runs"));
   }
 
+  TEST_CASE("the CA is that of the APIService that leads to the chart's Service") {
+    const auto authority = [](const char* service, const char* bundle) {
+      return authority_in(
+          fmt::format(R"({{"spec":{{"service":{{"name":"{}","namespace":"ops"}},"caBundle":{}}}}})", service,
+                      bundle),
+          "binnacle", "ops");
+    };
+    CHECK(authority("binnacle", R"("UEVN")") == "PEM");
+    CHECK(authority("prometheus-adapter", R"("UEVN")").empty());
+    for (const char* none : {"null", "1", R"("")", R"("?")"}) CHECK(authority("binnacle", none).empty());
+    for (const char* odd : {"", "{}", "[]", R"({"spec":{"service":null}})"})
+      CHECK(authority_in(odd, "binnacle", "ops").empty());
+  }
+
   TEST_CASE("kubectl says which port it took") {
     CHECK(forwarded_port("Forwarding from 127.0.0.1:40123 -> 9102") == 40123);
     for (const char* line : {"", "Forwarding from [::1]:40123 -> 9102", "Forwarding from 127.0.0.1: -> 9102",

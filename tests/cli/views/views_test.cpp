@@ -193,6 +193,16 @@ TEST_SUITE("cli/views/why") {
           "and 1 node more (--all-nodes shows them)\n");
   }
 
+  TEST_CASE("what no policy judged leads to no flag that would show nothing") {
+    const auto record = parsed(
+        R"({"id":2,"time":"2026-01-01T12:00:01Z","unixMs":1,"verb":"filter","outcome":"no_label","pod":{"namespace":"default","name":"web-3"},
+            "policy":null,"rules":[],"candidates":2,"summary":"all nodes pass","nodes":[],"nodesOmitted":2})");
+    CHECK(render_decision({record, url}, 0, no_colours) ==
+          "all nodes pass\n"
+          "2026-01-01T12:00:01Z, decision 2 of https://localhost:9102\n"
+          "asked about 2 nodes\n");
+  }
+
   TEST_CASE("a pod that is spread says by what, and why a node was refused, also without a policy") {
     const auto record = parsed(
         R"({"id":9,"time":"2026-01-01T12:00:01Z","unixMs":1,"verb":"filter","outcome":"no_label","dryRun":false,
