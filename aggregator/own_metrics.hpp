@@ -4,7 +4,7 @@
 #include "aggregator/callers/gatekeeper.hpp"
 #include "aggregator/cluster_report.hpp"
 #include "aggregator/extender/counters.hpp"
-#include "aggregator/loop_messages.hpp"
+#include "aggregator/ingest_report.hpp"
 #include "aggregator/model_servers/asker.hpp"
 #include "aggregator/ops/report.hpp"
 #include "aggregator/outliers/power_outliers.hpp"

@@ -227,7 +227,7 @@ void core::fleet_has_come(instant now) {
   settle();
 }
 
-store::warehouse::watched core::watch(const store::column_spec& spec, instant now) {
+store::watched_values core::watch(const store::column_spec& spec, instant now) {
   auto made = store_.watch(spec, at(now));
   ++asked_[spec];
   readers_changed_ = true;

@@ -103,7 +103,7 @@ class core {
   // Events of the faces.
 
   /// One more user of a column, which is filled at once from what is known.
-  store::warehouse::watched watch(const store::column_spec& spec, instant now);
+  store::watched_values watch(const store::column_spec& spec, instant now);
   void unwatch(store::column_id id, instant now);
 
   /// `busy`: the part of the time since the last call in which the caller's loop worked, 0 to 1. While that

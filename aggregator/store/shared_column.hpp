@@ -163,4 +163,10 @@ class shared_column {
       apart_{0};
 };
 
+/// A column in use, as its user gets it.
+struct watched_values {
+  column_id id{};
+  std::shared_ptr<const shared_column> values;
+};
+
 }  // namespace binnacle::store

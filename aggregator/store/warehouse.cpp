@@ -437,7 +437,7 @@ void warehouse::set_linked(node_id id, bool linked, instant now) {
   }
 }
 
-warehouse::watched warehouse::watch(const column_spec& spec, instant now) {
+watched_values warehouse::watch(const column_spec& spec, instant now) {
   const auto [id, made] = columns_.add(spec);
   const column& c = columns_.at(id);
   if (made) {

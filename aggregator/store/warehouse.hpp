@@ -122,12 +122,8 @@ class warehouse {
   /// next_deadline().
   void expire(instant now);
 
-  struct watched {
-    column_id id{};
-    std::shared_ptr<const shared_column> values;
-  };
   /// One more user of a column. A new one is filled at once from what the rows hold (no calls of the sink).
-  watched watch(const column_spec& spec, instant now);
+  watched_values watch(const column_spec& spec, instant now);
   /// One user less. After the last one the column is no longer derived, and its id may be used again.
   void unwatch(column_id id);
   const column_spec& spec(column_id id) const noexcept { return columns_.at(id).spec; }

@@ -53,7 +53,7 @@ TEST_SUITE("aggregator/store/warehouse/columns") {
 
   TEST_CASE("windows of one metric cost one look at its series, however many they are") {
     bench b;
-    std::vector<warehouse::watched> windows{b.store.watch({"rapl_power_watts"}, at_s(99))};
+    std::vector<watched_values> windows{b.store.watch({"rapl_power_watts"}, at_s(99))};
     for (int s = 1; s <= 60; ++s)
       windows.push_back(
           b.store.watch({"rapl_power_watts", std::chrono::seconds(s), statistic::max}, at_s(99)));
