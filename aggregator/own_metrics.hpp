@@ -47,7 +47,7 @@ struct own_numbers {
   std::size_t models_not_asked = 0;
 };
 
-/// The binnacle_ metrics of the catalogue, for the ops face. Reads /proc/self for CPU and memory.
+/// The binnacle_ metrics of METRICS.md, for the ops face. Reads /proc/self for CPU and memory.
 std::vector<ops::own_sample> own_metrics(const own_numbers& n);
 
 }  // namespace binnacle::aggregator

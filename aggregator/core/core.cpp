@@ -116,8 +116,8 @@ void core::disconnected(store::node_id id, instant now) {
   heard_of({.id = id, .connected = false});
 }
 
-result<store::warehouse::catalog_outcome> core::catalogue(store::node_id id,
-                                                          store::prepared_catalog announced, instant now) {
+result<store::warehouse::catalog_outcome> core::catalog(store::node_id id, store::prepared_catalog announced,
+                                                        instant now) {
   auto outcome = store_.set_catalog(id, std::move(announced), at(now));
   if (outcome.has_value() && outcome->changed) {
     heard_of({.id = id, .cells = outcome->cells});

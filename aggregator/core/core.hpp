@@ -75,11 +75,10 @@ class core {
   /// The node's link is down.
   void disconnected(store::node_id id, instant now);
   /// The node announces its series. Errors: those of store::warehouse::set_catalog(); the old ones stay.
-  result<store::warehouse::catalog_outcome> catalogue(store::node_id id, store::prepared_catalog announced,
-                                                      instant now);
-  result<store::warehouse::catalog_outcome> catalogue(store::node_id id, wire::catalog announced,
-                                                      instant now) {
-    return catalogue(id, store_.preparation(id)(std::move(announced)), now);
+  result<store::warehouse::catalog_outcome> catalog(store::node_id id, store::prepared_catalog announced,
+                                                    instant now);
+  result<store::warehouse::catalog_outcome> catalog(store::node_id id, wire::catalog announced, instant now) {
+    return catalog(id, store_.preparation(id)(std::move(announced)), now);
   }
   /// The node's values. `offset` brings the agent's boot time to ours. Errors: protocol; nothing is applied.
   result<void> batch(store::node_id id, const wire::batch& values, duration offset, instant now);

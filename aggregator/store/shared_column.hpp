@@ -140,7 +140,7 @@ class shared_column {
     if (const duration* spread = spreads_.find(id)) s.spread = *spread;
     return s;
   }
-  /// The range that its values can have, by the catalogue; unlimited if the metric is none of ours. Any
+  /// The range that its values can have, by METRICS.md; unlimited if the metric is none of ours. Any
   /// thread. While the table of old names is being replaced, one call may mix limits of the old and the new
   /// meaning.
   metrics::plausible_range plausible() const noexcept {
