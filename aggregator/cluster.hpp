@@ -6,7 +6,7 @@
 #include "aggregator/kube/events/event_recorder.hpp"
 #include "aggregator/kube/objects/node_objects.hpp"
 #include "aggregator/kube/objects/pod_objects.hpp"
-#include "aggregator/loop_messages.hpp"
+#include "aggregator/labels/messages.hpp"
 #include "aggregator/policy/published/view.hpp"
 #include "aggregator/settings/config.hpp"
 #include "aggregator/spread/world.hpp"
@@ -25,6 +25,9 @@ class client;
 }
 
 namespace binnacle::aggregator {
+
+class ingest_inbox;
+struct ingest_report;
 
 /// Everything that the aggregator does with the Kubernetes API, on the faces loop. It reads policies from
 /// TASPolicy objects. In the one replica that holds the Lease it also writes their statuses, events, and

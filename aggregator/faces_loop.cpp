@@ -202,7 +202,7 @@ void faces_loop::impl::make_apis(ingest_inbox& writer) {
   windows = std::make_unique<questions::watched_columns>(
       [this, &writer](const store::column_spec& spec,
                       std::function<void(questions::watched_columns::started)> then) {
-        writer.watch(spec, [this, then = std::move(then)](const store::warehouse::watched& made) {
+        writer.watch(spec, [this, then = std::move(then)](const store::watched_values& made) {
           async::post(loop, [then, made] { then({made.id, made.values}); });
         });
       },

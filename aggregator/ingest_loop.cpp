@@ -26,6 +26,7 @@
 #include "aggregator/core/core.hpp"
 #include "aggregator/core_log.hpp"
 #include "aggregator/ingest/listener.hpp"
+#include "aggregator/ingest_report.hpp"
 #include "aggregator/policy/text/policy_files.hpp"
 #include "aggregator/policy_intake.hpp"
 #include "aggregator/settings/part_options.hpp"
@@ -320,7 +321,7 @@ void ingest_loop::fleet_has_come() {
 
 std::shared_ptr<const policy::heartbeat> ingest_loop::heart() const { return impl_->beats; }
 
-void ingest_loop::watch(store::column_spec spec, std::function<void(store::warehouse::watched)> then) {
+void ingest_loop::watch(store::column_spec spec, std::function<void(store::watched_values)> then) {
   async::post(impl_->loop, [this, spec = std::move(spec), then = std::move(then)] {
     then(impl_->inner.watch(spec, boot_clock::now()));
   });

@@ -40,7 +40,7 @@ class ingest_loop final : public ingest_inbox {
   /// Says goodbye to the agents; run() returns after at most `grace`.
   void stop(std::chrono::milliseconds grace);
 
-  void watch(store::column_spec spec, std::function<void(store::warehouse::watched)> then) override;
+  void watch(store::column_spec spec, std::function<void(store::watched_values)> then) override;
   void unwatch(store::column_id id) override;
   void pods_deleted(std::vector<std::string> uids) override;
   void fleet_has_come() override;

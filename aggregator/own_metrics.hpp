@@ -4,7 +4,7 @@
 #include "aggregator/callers/gatekeeper.hpp"
 #include "aggregator/cluster_report.hpp"
 #include "aggregator/extender/counters.hpp"
-#include "aggregator/loop_messages.hpp"
+#include "aggregator/ingest_report.hpp"
 #include "aggregator/model_servers/asker.hpp"
 #include "aggregator/ops/report.hpp"
 #include "aggregator/outliers/power_outliers.hpp"
@@ -47,7 +47,7 @@ struct own_numbers {
   std::size_t models_not_asked = 0;
 };
 
-/// The binnacle_ metrics of the catalogue, for the ops face. Reads /proc/self for CPU and memory.
+/// The binnacle_ metrics of METRICS.md, for the ops face. Reads /proc/self for CPU and memory.
 std::vector<ops::own_sample> own_metrics(const own_numbers& n);
 
 }  // namespace binnacle::aggregator

@@ -1,5 +1,7 @@
 #include "aggregator/policy_intake.hpp"
 
+#include "aggregator/loop_messages.hpp"
+
 #include <set>
 #include <utility>
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "aggregator/core/core.hpp"
-#include "aggregator/loop_messages.hpp"
 #include "aggregator/policy/text/alias_file.hpp"
 #include "aggregator/policy/text/policy_files.hpp"
 #include "aggregator/policy/text/policy_set.hpp"
@@ -14,6 +13,8 @@
 #include <vector>
 
 namespace binnacle::aggregator {
+
+struct policy_text;  // loop_messages.hpp
 
 /// Brings policies and aliases into the core, from the folder or from the API server. It remembers the
 /// problems in them, and logs each refusal once per change, with its place and remedy. Threads: one at a

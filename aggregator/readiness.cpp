@@ -1,5 +1,10 @@
 #include "aggregator/readiness.hpp"
 
+#include "aggregator/callers/gatekeeper.hpp"
+#include "aggregator/cluster.hpp"
+#include "aggregator/ingest_report.hpp"
+#include "aggregator/policy/published/view.hpp"
+
 #include <algorithm>
 #include <chrono>
 #include <cstddef>

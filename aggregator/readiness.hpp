@@ -1,9 +1,5 @@
 #pragma once
 
-#include "aggregator/callers/gatekeeper.hpp"
-#include "aggregator/cluster.hpp"
-#include "aggregator/loop_messages.hpp"
-#include "aggregator/policy/published/view.hpp"
 #include "common/clock.hpp"
 #include "common/http/health.hpp"
 
@@ -11,7 +7,17 @@
 #include <functional>
 #include <utility>
 
+namespace binnacle::callers {
+class gatekeeper;
+}
+namespace binnacle::policy {
+class view;
+}
+
 namespace binnacle::aggregator {
+
+class cluster;
+struct ingest_report;
 
 /// Whether this replica is ready, as /readyz reports it: it knows the policies, most nodes and the
 /// authorities of callers, it judges, and it was not told to stop. Threads: the faces loop.

@@ -31,4 +31,10 @@ std::string_view to_string(absence reason) noexcept;
 /// The reason that has this name; `other` for a name that this version does not know.
 absence absence_of(std::string_view name) noexcept;
 
+/// Whether there was a number, and it is not believed. The sensor is broken then, and its last value may be
+/// wrong, too. (A sensor that is `frozen` need not be broken.)
+constexpr bool is_disbelieved(absence reason) noexcept {
+  return reason == absence::never_moved || reason == absence::stands_still || reason == absence::implausible;
+}
+
 }  // namespace binnacle

@@ -10,7 +10,7 @@ namespace binnacle {
 
 /// A metric value: mantissa × 10^exponent, exact. The agent converts each double into this form once. Rules
 /// compare it exactly with Quantities, and every face prints the same number. The exponent is fixed per
-/// series by its catalogue entry. Range: exponent within [-18, 18]. Value type, no allocation.
+/// series by its family. Range: exponent within [-18, 18]. Value type, no allocation.
 struct decimal {
   std::int64_t mantissa = 0;
   std::int8_t exponent = 0;
@@ -24,7 +24,7 @@ struct decimal {
 /// that do not fit an int64 mantissa.
 std::optional<decimal> from_double(double value, std::int8_t exponent) noexcept;
 
-/// Chooses the exponent of a foreign series without a catalogue entry from one of its values. It keeps nine
+/// Chooses the exponent of a foreign series without a family of ours from one of its values. It keeps nine
 /// significant digits, and all whole digits of a larger number as long as they fit, but nothing finer than
 /// 10^-9. A later value may need another exponent. Nothing for NaN and infinities.
 std::optional<std::int8_t> natural_exponent(double value) noexcept;

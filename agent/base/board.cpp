@@ -201,7 +201,7 @@ void board::set(series_ref s, double value) {
 }
 
 // Chooses the exponent that keeps nine digits of the present value, whatever came before. Each change of the
-// exponent announces the whole catalogue again, so the number of changes is bounded. If one exponent fits
+// exponent announces the whole catalog again, so the number of changes is bounded. If one exponent fits
 // both this value and the largest seen, that one is taken. A series that jumps further than that, again and
 // again, stays at the finest exponent that fits its large values.
 void board::refit(entry& e, double value) {

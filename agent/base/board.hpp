@@ -33,7 +33,7 @@ class board {
 
   /// Bounds on what sources may announce. Anything beyond them is refused and counted in refused(). They
   /// equal what an aggregator takes from one node (store::catalog_limits, wire::max_message_bytes), since an
-  /// aggregator refuses a catalogue only as a whole.
+  /// aggregator refuses a catalog only as a whole.
   struct bounds {
     std::size_t series = 10'000;
     std::size_t groups = 1'000;
@@ -52,7 +52,7 @@ class board {
   void remove_group(group_ref g);
 
   /// Adds a series. The same family and labels in the same group give the same series again. Exponent and
-  /// type come from the catalogue, or for foreign families from the arguments. Label values may come from
+  /// type come from METRICS.md, or for foreign families from the arguments. Label values may come from
   /// hardware and file names: bytes that are not UTF-8 become '?'. Gives no_series if the board is full, or
   /// if the aggregator would refuse the series (an invalid name, a label value of more than 1 KiB). Raises
   /// version().
@@ -96,7 +96,7 @@ class board {
     decimal value;
     absence reason = absence::not_read_yet;
     bool removed = false;
-    bool foreign = false;           ///< no catalogue entry: the exponent may change
+    bool foreign = false;           ///< not in METRICS.md: the exponent may change
     std::uint32_t withheld = 0;     ///< the reasons for which it is withheld, one bit each
     std::optional<decimal> behind;  ///< the value set while withheld
     bool withheld_for(absence why) const noexcept { return (withheld >> static_cast<unsigned>(why)) & 1u; }
@@ -118,7 +118,7 @@ class board {
   const std::vector<wire::source_status>& statuses() const noexcept { return statuses_; }
   std::size_t live_series() const noexcept { return series_.size() - free_series_.size(); }
 
-  /// Raised when the set of series or groups changes: the catalogue must be sent again.
+  /// Raised when the set of series or groups changes: the catalog must be sent again.
   std::uint32_t version() const noexcept { return version_; }
   /// Raised by every change. An uplink remembers the number up to which it has sent.
   std::uint64_t change() const noexcept { return change_; }

@@ -192,7 +192,7 @@ void sampler::lose_interest(std::size_t link, instant now) { wishes_.lost(link, 
 void sampler::apply_interest(instant now) {
   applied_to_ = out_.version();
   const auto wanted = wishes_.wanted();
-  // A family belongs to the source that the catalogue names, and to each source that brought a series of it
+  // A family belongs to the source that METRICS.md names, and to each source that brought a series of it
   // (for example a user's file).
   std::map<std::string_view, std::set<std::string_view>> sources;
   for (const auto& w : wanted.wishes) {

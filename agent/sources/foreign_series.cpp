@@ -11,7 +11,7 @@
 namespace binnacle::agent {
 namespace {
 
-constexpr std::size_t most_help = 160;  // a help text travels with every catalogue
+constexpr std::size_t most_help = 160;  // a help text travels with every catalog
 
 std::size_t text_of(const foreign_series& s) {
   std::size_t bytes = s.name.size() + s.help.size();
@@ -19,7 +19,7 @@ std::size_t text_of(const foreign_series& s) {
   return bytes;
 }
 
-// About how many bytes a series costs in a catalogue. Cap'n Proto rounds every text up to words and needs a
+// About how many bytes a series costs in a catalog. Cap'n Proto rounds every text up to words and needs a
 // pointer to it.
 std::size_t cost_of(const foreign_series& s) { return 64 + 48 * s.labels.size() + text_of(s); }
 

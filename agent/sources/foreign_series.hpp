@@ -3,7 +3,7 @@
 #include "agent/base/board.hpp"
 #include "common/exposition/exposition.hpp"
 #include "common/keyed_hash.hpp"
-#include "common/metrics/catalog.hpp"
+#include "common/metrics/families.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -26,7 +26,7 @@ struct foreign_series {
   std::string help;
   absence reason = absence::none;  ///< why it has no value
 
-  /// Copies a sample. Its help text is shortened, since that travels with every catalogue.
+  /// Copies a sample. Its help text is shortened, since that travels with every catalog.
   static foreign_series from(const exposition::sample& s);
   /// Name and sorted labels as one text. Equal series have equal keys.
   std::string key() const;
@@ -35,13 +35,13 @@ struct foreign_series {
 class foreign_origin;
 
 /// The names of all foreign series on this node. All sources of foreign series share one object. So a series
-/// counts once, whichever source brings it, and all series together fit into a catalogue. Threads: the
+/// counts once, whichever source brings it, and all series together fit into a catalog. Threads: the
 /// agent's loop.
 class foreign_names {
  public:
   struct bounds {
     std::size_t series = 5'000;
-    std::size_t bytes = 3u << 20;  ///< of names, labels and help in a catalogue
+    std::size_t bytes = 3u << 20;  ///< of names, labels and help in a catalog
   };
   foreign_names() : foreign_names(bounds{}) {}
   explicit foreign_names(bounds most) : most_(most) {}
@@ -69,7 +69,7 @@ class foreign_names {
 
  private:
   struct taken {
-    std::size_t cost;  // in a catalogue
+    std::size_t cost;  // in a catalog
     std::size_t text;  // the bytes that the board counts for it
     foreign_origin* holder;
     std::uint64_t gone = 0;  // its place in gone_; 0: it is not gone

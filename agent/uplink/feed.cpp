@@ -1,6 +1,6 @@
 #include "agent/uplink/feed.hpp"
 
-#include "common/metrics/catalog.hpp"
+#include "common/metrics/families.hpp"
 
 #include <algorithm>
 #include <utility>

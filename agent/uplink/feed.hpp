@@ -21,7 +21,7 @@ class feed {
 
   /// Whether the set of series, or how often they are sent, differs from what was announced. True at first.
   bool catalog_due() const noexcept { return current_version() != announced_; }
-  /// The catalogue of the board as it is now. Removed series are not in it. All values are due again.
+  /// The catalog of the board as it is now. Removed series are not in it. All values are due again.
   wire::catalog announce();
 
   bool statuses_due() const noexcept {
@@ -57,7 +57,7 @@ class feed {
 
   /// Decides for each group whether it has its turn. True if every group that may be sent now is taken.
   bool choose(bool full, instant now);
-  /// Differs from the version of every earlier catalogue, since both numbers only rise.
+  /// Differs from the version of every earlier catalog, since both numbers only rise.
   std::uint32_t current_version() const noexcept { return board_.version() + pace_.version(); }
 
   const board& board_;
@@ -66,10 +66,10 @@ class feed {
   std::uint64_t seen_ = 0;
   std::uint64_t statuses_sent_ = 0;
   bool first_ = true;
-  std::vector<board::series_ref> series_;       // by place in the catalogue
-  std::vector<std::uint16_t> group_of_series_;  // by place in the catalogue
-  std::vector<group_state> groups_;             // by place in the catalogue
-  std::vector<std::uint32_t> sent_changes_;     // by place in the catalogue: entry::changes at the last send
+  std::vector<board::series_ref> series_;       // by place in the catalog
+  std::vector<std::uint16_t> group_of_series_;  // by place in the catalog
+  std::vector<group_state> groups_;             // by place in the catalog
+  std::vector<std::uint32_t> sent_changes_;     // by place in the catalog: entry::changes at the last send
   std::size_t next_ = 0;                        // place of the first unwatched group in the next batch
   bool left_out_ = false;                       // the last batch had no room for the group at next_
   std::size_t watched_share_ = 0;

@@ -9,7 +9,7 @@ namespace binnacle::agent {
 
 /// How long a link waits before it dials an address again, after its session ended or could not be
 /// established. A session that ends soon after its welcome counts as a failure, because the aggregator
-/// refused something (for example a catalogue) and would refuse it again. If one replica is missing while
+/// refused something (for example a catalog) and would refuse it again. If one replica is missing while
 /// others have links, it is usually being replaced, and the new one becomes ready only when agents connect.
 /// So for a minute the link dials more often. Pure.
 class link_pauses {

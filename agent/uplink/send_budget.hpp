@@ -24,8 +24,8 @@ class send_budget {
 
   double limit() const noexcept { return limit_; }
 
-  /// Counts the bytes that were sent for watched series and for the others. Catalogues and full batches are
-  /// not counted: they come with a new link or another catalogue, not all the time.
+  /// Counts the bytes that were sent for watched series and for the others. Catalogs and full batches are
+  /// not counted: they come with a new link or another catalog, not all the time.
   void sent(std::size_t watched, std::size_t others) noexcept {
     watched_ += static_cast<double>(watched);
     others_ += static_cast<double>(others);

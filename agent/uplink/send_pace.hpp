@@ -39,7 +39,7 @@ class send_pace {
     return of_watched ? budget_.watched_wait() : budget_.others_wait();
   }
   const send_budget& budget() const noexcept { return budget_; }
-  /// Raised when series may have another number of periods to wait. The catalogue must then be announced
+  /// Raised when series may have another number of periods to wait. The catalog must then be announced
   /// again.
   std::uint32_t version() const noexcept { return version_; }
 

@@ -33,7 +33,7 @@ struct uplink_options {
   std::function<void(std::size_t link, const wire::interest&)> on_interest;
   /// Called when this link is lost.
   std::function<void(std::size_t link)> on_lost;
-  /// Whether every source has completed its first read. What sources add later needs another catalogue and
+  /// Whether every source has completed its first read. What sources add later needs another catalog and
   /// all values again. So links wait for this after start(), for announce_patience at most. Null means that
   /// the board is complete.
   std::function<bool()> complete;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "aggregator/core/faces_news.hpp"
 #include "aggregator/labels/messages.hpp"
 #include "aggregator/policy/engine/events.hpp"
 #include "aggregator/policy/published/labels.hpp"
@@ -51,11 +52,6 @@ struct models_learned {
 struct aliases_replaced {
   std::shared_ptr<const metrics::alias_table> table;
 };
-
-/// What the faces read. policy::label_claims comes before the wishes that follow from it.
-using faces_news =
-    std::variant<store::node_update, labels_carried, labels_would_be, wishes_changed, policy::label_claims,
-                 nodes_forgotten, policies_published, models_learned, aliases_replaced>;
 
 /// Agents are to read other families, or at other periods.
 struct interest_changed {

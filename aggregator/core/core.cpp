@@ -116,8 +116,8 @@ void core::disconnected(store::node_id id, instant now) {
   heard_of({.id = id, .connected = false});
 }
 
-result<store::warehouse::catalog_outcome> core::catalogue(store::node_id id,
-                                                          store::prepared_catalog announced, instant now) {
+result<store::warehouse::catalog_outcome> core::catalog(store::node_id id, store::prepared_catalog announced,
+                                                        instant now) {
   auto outcome = store_.set_catalog(id, std::move(announced), at(now));
   if (outcome.has_value() && outcome->changed) {
     heard_of({.id = id, .cells = outcome->cells});
@@ -227,7 +227,7 @@ void core::fleet_has_come(instant now) {
   settle();
 }
 
-store::warehouse::watched core::watch(const store::column_spec& spec, instant now) {
+store::watched_values core::watch(const store::column_spec& spec, instant now) {
   auto made = store_.watch(spec, at(now));
   ++asked_[spec];
   readers_changed_ = true;

@@ -75,11 +75,10 @@ class core {
   /// The node's link is down.
   void disconnected(store::node_id id, instant now);
   /// The node announces its series. Errors: those of store::warehouse::set_catalog(); the old ones stay.
-  result<store::warehouse::catalog_outcome> catalogue(store::node_id id, store::prepared_catalog announced,
-                                                      instant now);
-  result<store::warehouse::catalog_outcome> catalogue(store::node_id id, wire::catalog announced,
-                                                      instant now) {
-    return catalogue(id, store_.preparation(id)(std::move(announced)), now);
+  result<store::warehouse::catalog_outcome> catalog(store::node_id id, store::prepared_catalog announced,
+                                                    instant now);
+  result<store::warehouse::catalog_outcome> catalog(store::node_id id, wire::catalog announced, instant now) {
+    return catalog(id, store_.preparation(id)(std::move(announced)), now);
   }
   /// The node's values. `offset` brings the agent's boot time to ours. Errors: protocol; nothing is applied.
   result<void> batch(store::node_id id, const wire::batch& values, duration offset, instant now);
@@ -103,7 +102,7 @@ class core {
   // Events of the faces.
 
   /// One more user of a column, which is filled at once from what is known.
-  store::warehouse::watched watch(const store::column_spec& spec, instant now);
+  store::watched_values watch(const store::column_spec& spec, instant now);
   void unwatch(store::column_id id, instant now);
 
   /// `busy`: the part of the time since the last call in which the caller's loop worked, 0 to 1. While that

@@ -86,7 +86,7 @@ void power_learning::begun_again(node_state& n, store::node_id id, std::string w
 }
 
 /// Begins anew if the hardware or the meter has changed. Returns whether both are known: after a new
-/// catalogue, the node says which they are only with its next values.
+/// catalog, the node says which they are only with its next values.
 bool power_learning::meet(node_state& n, store::node_id id, const store::row& cells, instant now) {
   const auto* const power = store::first_present(cells, policy::power_metric, now).series;
   const auto* const about = store::first_present(cells, "host_hardware_info", now).series;

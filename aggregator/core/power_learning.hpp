@@ -134,7 +134,7 @@ class power_learning {
   static std::string class_of(const node_state& n) { return n.machine + ", by " + n.meter; }
 
   store::warehouse& store_;
-  std::optional<store::warehouse::watched> power_, load_;
+  std::optional<store::watched_values> power_, load_;
   instant next_turn_ = instant::max();
   std::uint32_t turn_ = 0;
   counters counted_{};

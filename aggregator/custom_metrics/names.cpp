@@ -56,7 +56,7 @@ void name_list::begin() {
   uses_.clear();
   changed_ = true;
   for (const metrics::alias& a : table_->all()) aliases_.emplace(a.family, &a);
-  for (const metrics::family& f : metrics::catalog()) {
+  for (const metrics::family& f : metrics::families()) {
     if (f.source != "aggregator") count(f.name, 1);  // a node does not measure the aggregator
   }
 }
@@ -111,7 +111,7 @@ const std::vector<std::string>& name_list::of(const store::view& nodes) {
   for (const auto& [name, node] : nodes.nodes()) {
     if (node->cells == nullptr) continue;
     const auto& has = node->cells->series().names;
-    if (now.empty() || now.back() != has) now.push_back(has);  // neighbours often have one catalogue
+    if (now.empty() || now.back() != has) now.push_back(has);  // neighbours often have one catalog
   }
   std::sort(now.begin(), now.end());
   now.erase(std::unique(now.begin(), now.end()), now.end());

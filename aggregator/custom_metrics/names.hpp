@@ -16,8 +16,8 @@ namespace binnacle::custom_metrics {
 
 /// The metric names that nodes can be asked for: the families a node agent can emit, every family and flat
 /// name that some node has announced, these names without a leading "node_", and the aliases that resolve to
-/// one of them. Never empty. A call costs nothing while catalogues and aliases stay the same. Otherwise it
-/// looks at each node, and at the names of each catalogue that is new or gone. Pods that come and go change
+/// one of them. Never empty. A call costs nothing while catalogs and aliases stay the same. Otherwise it
+/// looks at each node, and at the names of each catalog that is new or gone. Pods that come and go change
 /// no names. Use one list for one view.
 class name_list {
  public:

@@ -2,6 +2,7 @@
 
 #include "aggregator/kube/json.hpp"
 #include "aggregator/kube/times.hpp"
+#include "aggregator/policy/label_keys.hpp"
 #include "aggregator/policy/published/label_list.hpp"
 #include "aggregator/policy/published/labels.hpp"
 #include "common/text/first_few.hpp"

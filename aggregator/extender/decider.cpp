@@ -4,7 +4,7 @@
 #include "aggregator/extender/unseen.hpp"
 #include "aggregator/policy/published/refusal.hpp"
 #include "aggregator/predict/node_load.hpp"
-#include "aggregator/predict/objective.hpp"
+#include "aggregator/predict/placing.hpp"
 #include "aggregator/predict/pod_spec.hpp"
 #include "common/text/json_writer.hpp"
 

@@ -12,11 +12,11 @@
 
 namespace binnacle::ingest {
 
-/// How often a node may announce a catalogue: five at once, then one a second. An agent announces a new one
+/// How often a node may announce a catalog: five at once, then one a second. An agent announces a new one
 /// when its sources' series change, and thousands of series cost the loop milliseconds. Pure.
 class catalog_pace {
  public:
-  /// Call it when a catalogue has come. Returns when the node's next message may be read: at once (now or an
+  /// Call it when a catalog has come. Returns when the node's next message may be read: at once (now or an
   /// earlier time), or up to a second later.
   instant took(instant now) noexcept {
     constexpr duration each = std::chrono::seconds(1);

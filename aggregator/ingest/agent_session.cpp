@@ -1,15 +1,15 @@
 // One agent's connection, from the handshake to the last word.
 //
-//   greet()  TLS, certificate ─→ serve()  hello, welcome, catalogue, batches, clocks, statuses ─→ linger()
+//   greet()  TLS, certificate ─→ serve()  hello, welcome, catalog, batches, clocks, statuses ─→ linger()
 //
 // The protocol is a machine without a socket (wire::aggregator_session). This class carries the machine's
 // bytes, and turns its results into events of the core. It reads and writes in two coroutines, since an agent
 // that does not read must not keep us from hearing it. What the machine wants to say is sent by flush(), one
 // write at a time.
 //
-// - A catalogue is read and prepared on a thread beside the loop: it may have thousands of series, and all
+// - A catalog is read and prepared on a thread beside the loop: it may have thousands of series, and all
 //   other agents' values would wait. Meanwhile nothing else of this session is read (preparing_), because
-//   batches refer to series of the catalogue. If an agent announces a catalogue more than once a second, only
+//   batches refer to series of the catalog. If an agent announces a catalog more than once a second, only
 //   this agent is read more slowly.
 // - Most sessions wait most of the time. So a session has no read buffer while it waits, and reads get larger
 //   only for an agent that sends much.
@@ -161,7 +161,7 @@ task<void> agent_session::serve() {
   }
 }
 
-/// Does nothing while a catalogue is being prepared, because the next messages depend on it. A peer may send
+/// Does nothing while a catalog is being prepared, because the next messages depend on it. A peer may send
 /// hundreds of short messages at once, each of which costs a look at ten thousand series, so other peers get
 /// their turns in between.
 void agent_session::drain_events(instant now) {
@@ -205,14 +205,14 @@ void agent_session::count_left_out(instant now) {
       fmt::format("{}: left out of what the agent sent: {}", who(), machine_.left_out().last.message));
 }
 
-/// What the thread beside the loop has made from a catalogue.
+/// What the thread beside the loop has made from a catalog.
 struct agent_session::worked_out {
   wire::outcome<wire::catalog_outline> outline;
   wire::omissions left_out;
   std::optional<store::prepared_catalog> prepared;  // none: it could not be read
 };
 
-// The catalogue is prepared beside the loop, because a long one would delay the values of all other agents.
+// The catalog is prepared beside the loop, because a long one would delay the values of all other agents.
 void agent_session::on_catalog() {
   preparing_ = true;
   auto made = std::make_shared<worked_out>();
@@ -238,7 +238,7 @@ void agent_session::on_worked_out(worked_out what, instant now) {
     on_end(now);
     return send();
   }
-  auto outcome = shared_->core.catalogue(*node_, std::move(*what.prepared), now);
+  auto outcome = shared_->core.catalog(*node_, std::move(*what.prepared), now);
   if (outcome.has_error()) {
     const bool ours = outcome.error().code == errc::overloaded;
     return close(ours ? wire::reason::overloaded : wire::reason::catalogue_too_large,
@@ -252,7 +252,7 @@ void agent_session::on_worked_out(worked_out what, instant now) {
   if (waits_until_ <= now) return;
   ++shared_->counters.slowed_catalogs;
   shared_->catalog_warning.say(shared_->log, now,
-                               fmt::format("{} announces a new catalogue more than once a second and is read "
+                               fmt::format("{} announces a new catalog more than once a second and is read "
                                            "more slowly: see which of its sources change their series",
                                            who()));
 }

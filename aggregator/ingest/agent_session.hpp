@@ -91,10 +91,10 @@ class agent_session : public std::enable_shared_from_this<agent_session> {
   std::string pod_;                     // UID of the pod whose token opened the session, if one did
   instant waits_until_{};               // no message of the agent is read before this time
   instant token_ends_{};                // when the last good token expires
-  async::event prepared_;               // the catalogue is
-  bool preparing_ = false;              // the catalogue is worked out beside the loop
+  async::event prepared_;               // the catalog is
+  bool preparing_ = false;              // the catalog is worked out beside the loop
   bool unread_ = false;                 // messages may be left: other peers had their turn first
-  std::size_t series_ = 0;              // of the catalogue
+  std::size_t series_ = 0;              // of the catalog
   bool asking_ = false;                 // the hello's token is being checked
   bool shaken_ = false;                 // the TLS handshake is done
   bool flushing_ = false;               // flush() runs

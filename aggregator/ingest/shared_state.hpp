@@ -108,7 +108,7 @@ struct shared_state {
   known_addresses known;
   token_ration tokens;
   async::task_group tasks;
-  async::beside beside;  ///< prepares catalogues
+  async::beside beside;  ///< prepares catalogs
   ingest_counters counters;
   wire::interest interest;
   std::unordered_set<std::shared_ptr<agent_session>> sessions;

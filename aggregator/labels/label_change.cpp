@@ -1,5 +1,7 @@
 #include "aggregator/labels/label_change.hpp"
 
+#include "aggregator/policy/label_keys.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

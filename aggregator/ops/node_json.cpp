@@ -3,7 +3,7 @@
 #include "aggregator/ops/power_json.hpp"
 #include "aggregator/ops/units.hpp"
 #include "aggregator/policy/strategies.hpp"
-#include "common/metrics/catalog.hpp"
+#include "common/metrics/families.hpp"
 #include "common/metrics/family_of.hpp"
 #include "common/shortest.hpp"
 #include "common/text/plain.hpp"

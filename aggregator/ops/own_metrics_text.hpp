@@ -23,8 +23,8 @@ histogram_sample in_units(const metrics::histogram<N>& h, double per_unit) {
   return s;
 }
 
-/// The samples in the Prometheus text format, each family once with the help of the catalogue, in the order
-/// in which families first appear. A family that is not in the catalogue is left out, because METRICS.md does
+/// The samples in the Prometheus text format, each family once with the family's help, in the order
+/// in which families first appear. A family that is none of ours is left out, because METRICS.md does
 /// not have it either.
 std::string own_metrics_text(const std::vector<own_sample>& samples);
 

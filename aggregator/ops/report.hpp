@@ -5,7 +5,7 @@
 #include "aggregator/policy/text/problem.hpp"
 #include "common/clock.hpp"
 #include "common/http/server.hpp"
-#include "common/metrics/catalog.hpp"
+#include "common/metrics/families.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -25,7 +25,7 @@ struct histogram_sample {
   double sum = 0;
 };
 
-/// One number about the aggregator itself; `family` is in the catalogue.
+/// One number about the aggregator itself; `family` is one of METRICS.md.
 struct own_sample {
   std::string family;
   metrics::label_set labels;

@@ -1,6 +1,6 @@
 #include "aggregator/ops/units.hpp"
 
-#include "common/metrics/catalog.hpp"
+#include "common/metrics/families.hpp"
 
 namespace binnacle::ops {
 

@@ -84,7 +84,7 @@ struct strategy {
 };
 
 /// What minimizepower reads of each node, as its only rule: the load. Prioritize ranks by what follows from
-/// it (predict/objective.hpp).
+/// it (predict/placing.hpp).
 std::vector<rule> power_rules();
 
 /// Namespace and name: the identity. Two policies of one name in two namespaces are two policies.

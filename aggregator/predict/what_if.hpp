@@ -1,6 +1,6 @@
 #pragma once
 
-#include "aggregator/predict/objective.hpp"
+#include "aggregator/predict/placing.hpp"
 
 #include <cstddef>
 #include <cstdint>

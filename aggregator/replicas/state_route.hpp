@@ -1,5 +1,6 @@
 #pragma once
 
+#include "aggregator/replicas/given_state.hpp"
 #include "aggregator/snapshot/snapshot.hpp"
 #include "common/error.hpp"
 #include "common/http/router.hpp"
@@ -20,10 +21,6 @@ inline constexpr std::string_view young_header = "binnacle-state-is-young";
 
 /// How good the state is that a replica can give.
 enum class worth : std::uint8_t { nothing, young, full };
-
-/// Receives a snapshot for another replica. While `held` lives, no other snapshot is taken, so that there are
-/// never two in memory.
-using given_state = std::function<void(result<aggregator::snapshot> state, std::shared_ptr<const void> held)>;
 
 /// What the route needs. Everything is called on the loop of the routes.
 struct state_sources {

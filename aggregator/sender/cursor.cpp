@@ -27,7 +27,7 @@ void cursor::end(told& node, const std::string& name, std::size_t place, instant
   tell({name, node.of->all[node.chosen[place]], stale_marker(), now, node.uid});
 }
 
-/// The node has another catalogue. Series that are in both go on; series that are gone end.
+/// The node has another catalog. Series that are in both go on; series that are gone end.
 void cursor::reshape(told& node, const std::string& name, const std::shared_ptr<const store::shape>& now_of,
                      instant now, const std::function<void(const point&)>& tell) const {
   told fresh{now_of, {}, {}, node.round, node.uid};

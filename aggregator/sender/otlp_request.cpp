@@ -1,6 +1,6 @@
 #include "aggregator/sender/otlp_request.hpp"
 
-#include "common/metrics/catalog.hpp"
+#include "common/metrics/families.hpp"
 #include "common/metrics/hardware_name.hpp"
 
 #include <bit>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "aggregator/sender/encoder.hpp"
-#include "common/metrics/catalog.hpp"
+#include "common/metrics/families.hpp"
 
 namespace binnacle::sender {
 

@@ -1,7 +1,7 @@
 #include "aggregator/sender/write_request_2.hpp"
 
 #include "aggregator/sender/write_request_form.hpp"
-#include "common/metrics/catalog.hpp"
+#include "common/metrics/families.hpp"
 
 #include <protozero/pbf_reader.hpp>
 #include <protozero/pbf_writer.hpp>

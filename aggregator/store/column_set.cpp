@@ -25,7 +25,7 @@ namespace binnacle::store {
 
 namespace {
 
-/// Adds the families of which a name is made, by the catalogue.
+/// Adds the families of which a name is made.
 void add_families(std::set<std::string, std::less<>>& to, const metrics::resolved& name) {
   to.insert(name.family);
   for (const std::string_view part : metrics::made_of(name.family)) to.emplace(part);

@@ -49,8 +49,7 @@ struct column {
   duration length{};  ///< the window in force: the spec's, else the alias's; zero: the value itself
   statistic stat = statistic::avg;
   std::size_t users = 0;
-  std::set<std::string, std::less<>>
-      families;            ///< what it reads at the nodes seen so far, and by the catalogue
+  std::set<std::string, std::less<>> families;  ///< what it reads at the nodes seen so far, and by METRICS.md
   duration stale_after{};  ///< the longest stale-after of its members, at the nodes seen so far; zero: none
   std::shared_ptr<shared_column> values;
 };

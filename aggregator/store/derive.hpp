@@ -3,7 +3,7 @@
 #include "aggregator/store/row.hpp"
 #include "aggregator/store/shape.hpp"
 #include "aggregator/store/types.hpp"
-#include "common/metrics/catalog.hpp"
+#include "common/metrics/families.hpp"
 
 #include <cstdint>
 #include <functional>

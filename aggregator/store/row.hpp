@@ -57,7 +57,7 @@ class row {
   void set_linked(bool linked) noexcept { linked_.store(linked, std::memory_order_relaxed); }
 
   /// Takes over values and read times of the series that both rows have, so that no value is missing after an
-  /// agent has announced its catalogue again. `from`: origins() of our shape in that of `old`. A value that
+  /// agent has announced its catalog again. `from`: origins() of our shape in that of `old`. A value that
   /// does not fit the new exponent is left out.
   void carry_over(const row& old, std::span<const std::uint32_t> from);
 

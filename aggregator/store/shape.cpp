@@ -1,6 +1,6 @@
-// A catalogue becomes a shape: whatever can be said of a node's series without their values.
+// A catalog becomes a shape: whatever can be said of a node's series without their values.
 //
-// Nodes of one kind announce the same catalogue, so five thousand nodes have a handful of shapes: the texts
+// Nodes of one kind announce the same catalog, so five thousand nodes have a handful of shapes: the texts
 // of 40 series for each node would be most of the aggregator's memory. shape_pool finds the equal one by a
 // keyed hash and then compares, since an agent chooses its texts and could make others collide.
 //
@@ -42,15 +42,15 @@ result<void> check_bounds(const wire::catalog& c, const catalog_limits& limits) 
   if (c.series.size() > limits.series) {
     return error{
         errc::invalid_input,
-        fmt::format("the catalogue has {} series, {} are allowed per node: drop some in the agent's sources",
+        fmt::format("the catalog has {} series, {} are allowed per node: drop some in the agent's sources",
                     c.series.size(), limits.series)};
   }
   if (c.groups.size() > limits.groups) {
-    return error{errc::invalid_input, fmt::format("the catalogue has {} groups, {} are allowed per node",
+    return error{errc::invalid_input, fmt::format("the catalog has {} groups, {} are allowed per node",
                                                   c.groups.size(), limits.groups)};
   }
   for (const wire::series_info& s : c.series) {
-    if (s.family.empty()) continue;  // the reader of the catalogue has left it out
+    if (s.family.empty()) continue;  // the reader of the catalog has left it out
     if (s.group >= c.groups.size()) {
       return error{errc::invalid_input,
                    fmt::format("series {} names group {} of {}", shown(s.family), s.group, c.groups.size())};
@@ -63,7 +63,7 @@ result<void> check_bounds(const wire::catalog& c, const catalog_limits& limits) 
   return {};
 }
 
-/// Our families' labels in catalogue order, whatever order the agent sent them in.
+/// Our families' labels in the family's order, whatever order the agent sent them in.
 void put_in_order(metrics::label_set& labels, const metrics::family& f) {
   const auto position = [&](const std::string& name) {
     return std::find(f.labels.begin(), f.labels.end(), name) - f.labels.begin();
@@ -133,7 +133,7 @@ class maker {
     made_.what.group_of.reserve(announced_.series.size());
     find_families();
     find_owned_families();
-    // Our own series first, so that they win every collision; then both in the order of the catalogue.
+    // Our own series first, so that they win every collision; then both in the order of the catalog.
     for (std::uint32_t i = 0; i < announced_.series.size(); ++i) {
       if (is_own(i)) claim_names(i, true);
     }

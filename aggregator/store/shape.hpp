@@ -13,12 +13,12 @@
 
 namespace binnacle::store {
 
-/// The series of a node without their values. Nodes of one kind announce the same catalogue and share one
+/// The series of a node without their values. Nodes of one kind announce the same catalog and share one
 /// shape. Immutable once made, so any thread may read it.
 struct shape {
   struct series {
     std::string family;
-    metrics::label_set labels;  ///< own families: in catalogue order
+    metrics::label_set labels;  ///< own families: in the order of the family
     std::string flat;  ///< metrics::flat_name(); empty when it has none (no labels, a CPU's or a pod's, lost
                        ///< a collision)
     std::int8_t exponent = 0;
@@ -43,10 +43,10 @@ struct shape {
   std::vector<series> all;  ///< without the refused ones: everything here has a name and may be shown
   std::vector<wire::group_info> groups;
 
-  /// By a series' index in the catalogue: its index in `all`, or `refused`. Empty: both indexes are equal.
+  /// By a series' index in the catalog: its index in `all`, or `refused`. Empty: both indexes are equal.
   static constexpr std::uint32_t refused = 0xffff'ffff;
   std::vector<std::uint32_t> places;
-  std::size_t announced = 0;  ///< series in the catalogue, refused ones included
+  std::size_t announced = 0;  ///< series in the catalog, refused ones included
 
   /// Indexes of the family's series, ascending; empty when there is none.
   std::span<const std::uint32_t> of_family(std::string_view family) const noexcept;
@@ -81,9 +81,9 @@ struct made_shape {
   std::vector<std::string> refusals;  ///< one sentence each, the first few
 };
 
-/// The shape of a catalogue. A series whose name is taken is left out and mentioned in `refusals`; the others
+/// The shape of a catalog. A series whose name is taken is left out and mentioned in `refusals`; the others
 /// stay. On a collision our own family wins over a foreign one, otherwise the first announced.
-/// Errors: invalid_input when the catalogue as a whole is out of bounds or inconsistent (too many series or
+/// Errors: invalid_input when the catalog as a whole is out of bounds or inconsistent (too many series or
 /// groups, a group index or an exponent out of range); nothing is kept of it then.
 result<made_shape> make_shape(wire::catalog announced, const catalog_limits& limits);
 
@@ -94,7 +94,7 @@ std::vector<std::uint32_t> origins(const shape& now, const shape& was);
 
 struct ready_plans;
 
-/// A catalogue with the results of all work whose cost grows with its length. For 10,000 series that work
+/// A catalog with the results of all work whose cost grows with its length. For 10,000 series that work
 /// takes some tens of milliseconds, too long for the loop that all agents share.
 struct prepared_catalog {
   std::uint32_t version = 0;
@@ -107,7 +107,7 @@ struct prepared_catalog {
 prepared_catalog prepare(wire::catalog announced, const catalog_limits& limits,
                          std::shared_ptr<const shape> before);
 
-/// One shape for all nodes with equal catalogues. Shapes that no node has any more are forgotten. Threads:
+/// One shape for all nodes with equal catalogs. Shapes that no node has any more are forgotten. Threads:
 /// the ingest loop.
 class shape_pool {
  public:

@@ -140,7 +140,7 @@ class shared_column {
     if (const duration* spread = spreads_.find(id)) s.spread = *spread;
     return s;
   }
-  /// The range that its values can have, by the catalogue; unlimited if the metric is none of ours. Any
+  /// The range that its values can have, by METRICS.md; unlimited if the metric is none of ours. Any
   /// thread. While the table of old names is being replaced, one call may mix limits of the old and the new
   /// meaning.
   metrics::plausible_range plausible() const noexcept {
@@ -161,6 +161,12 @@ class shared_column {
   node_array<duration> spreads_;  // the writer's
   std::atomic<double> least_{metrics::plausible_range{}.least}, most_{metrics::plausible_range{}.most},
       apart_{0};
+};
+
+/// A column in use, as its user gets it.
+struct watched_values {
+  column_id id{};
+  std::shared_ptr<const shared_column> values;
 };
 
 }  // namespace binnacle::store

@@ -23,7 +23,7 @@ struct node_view {
   instant last_seen{};  ///< when its link last went up or down; see seen()
   std::string agent_version;
   std::string peer_address;
-  std::shared_ptr<const row> cells;  ///< null until its first catalogue
+  std::shared_ptr<const row> cells;  ///< null until its first catalog
   std::vector<wire::source_status> sources;
   std::map<std::string, std::string> labels;    ///< those our policies put on it
   std::map<std::string, std::string> would_be;  ///< those that policies in DryRun would put on it
@@ -64,7 +64,7 @@ class view {
   const name_index& ids() const noexcept { return ids_; }
   /// All nodes in name order.
   const std::map<std::string, const node_view*, std::less<>>& nodes() const noexcept { return ordered_; }
-  /// This number changes whenever a node may have a new catalogue, and when a node is forgotten.
+  /// This number changes whenever a node may have a new catalog, and when a node is forgotten.
   std::uint64_t catalogs() const noexcept { return catalogs_; }
 
   // Messages from the ingest loop, run on the faces loop.

@@ -1,17 +1,17 @@
 // The store, and why it is built like this.
 //
-//   catalogue ─→ shape ─→ row (cells of one node)          rarely: when an agent's series change
+//   catalog ─→ shape ─→ row (cells of one node)          rarely: when an agent's series change
 //                  └────→ kind (plans of all columns)
 //   batch ─→ row ─→ for each group that was read: the columns of that group ─→ window ─→ cell ─→ sink
 //
-// A batch comes every second from every node, a catalogue almost never. So everything that needs a name is
-// done when the catalogue comes, and a batch finds numbers: series 17 is cell 17, group 3 touches columns 0,
+// A batch comes every second from every node, a catalog almost never. So everything that needs a name is
+// done when the catalog comes, and a batch finds numbers: series 17 is cell 17, group 3 touches columns 0,
 // 4 and 9. The work of a batch is therefore as large as what it brings, and not as what the store has.
 //
 // What is compiled depends on the names that agents send and on the columns that are asked for. Both come
 // from outside. So compiling may be done on another thread: preparation() gives a function for it, and
 // set_catalog() checks whether the result still fits. Meanwhile columns may have come, or another session of
-// the node may have announced a catalogue.
+// the node may have announced a catalog.
 //
 // Invariants:
 // - One thread writes. The faces read cells and samples at any moment (row, shared_column), so a cell never
@@ -127,9 +127,9 @@ result<warehouse::catalog_outcome> warehouse::set_catalog(node_id id, prepared_c
 }
 
 result<void> warehouse::check(const node_state& n, const wire::batch& b) const {
-  if (!n.cells) return error{errc::protocol, "a batch came before the catalogue"};
+  if (!n.cells) return error{errc::protocol, "a batch came before the catalog"};
   if (b.catalog_version != n.catalog_version) {
-    return error{errc::protocol, fmt::format("a batch is of catalogue version {}, the node announced {}",
+    return error{errc::protocol, fmt::format("a batch is of catalog version {}, the node announced {}",
                                              b.catalog_version, n.catalog_version)};
   }
   const shape& s = n.cells->series();
@@ -138,12 +138,12 @@ result<void> warehouse::check(const node_state& n, const wire::batch& b) const {
   for (const wire::series_absence& a : b.absences) last = std::max(last, a.series);
   if (last >= s.announced && !(b.values.empty() && b.absences.empty())) {
     return error{errc::protocol,
-                 fmt::format("a batch names series {}, the catalogue has {}", last, s.announced)};
+                 fmt::format("a batch names series {}, the catalog has {}", last, s.announced)};
   }
   for (const wire::group_read& r : b.reads) {
     if (r.group >= s.groups.size()) {
       return error{errc::protocol,
-                   fmt::format("a batch names group {}, the catalogue has {}", r.group, s.groups.size())};
+                   fmt::format("a batch names group {}, the catalog has {}", r.group, s.groups.size())};
     }
   }
   return {};
@@ -247,7 +247,7 @@ void warehouse::derive_touched(node_id id, instant now) {
   }
 }
 
-/// A column's raw sample after a batch or a catalogue, before its window. Columns with one plan share it:
+/// A column's raw sample after a batch or a catalog, before its window. Columns with one plan share it:
 /// fifty windows of a metric with 10,000 series at one node cost one look at these series.
 const sample& warehouse::evaluate_once(const node_state& n, std::uint32_t c, instant now) {
   const std::uint32_t twins = n.what->twins[c];
@@ -437,7 +437,7 @@ void warehouse::set_linked(node_id id, bool linked, instant now) {
   }
 }
 
-warehouse::watched warehouse::watch(const column_spec& spec, instant now) {
+watched_values warehouse::watch(const column_spec& spec, instant now) {
   const auto [id, made] = columns_.add(spec);
   const column& c = columns_.at(id);
   if (made) {

@@ -33,10 +33,10 @@ struct warehouse_limits {
 /// What the store has seen. Written by the ingest loop.
 struct warehouse_counters {
   std::uint64_t batches = 0, values = 0, absences = 0;
-  std::uint64_t derived = 0;    ///< column samples made
-  std::uint64_t evaluated = 0;  ///< of batches and catalogues: times that a plan's members were looked at
-  std::uint64_t refused_batches = 0;   ///< of the wrong catalogue or with a series that it does not have
-  std::uint64_t refused_catalogs = 0;  ///< out of bounds as a whole
+  std::uint64_t derived = 0;          ///< column samples made
+  std::uint64_t evaluated = 0;        ///< of batches and catalogs: times that a plan's members were looked at
+  std::uint64_t refused_batches = 0;  ///< of the wrong catalog or with a series that it does not have
+  std::uint64_t refused_catalogs = 0;                   ///< out of bounds as a whole
   std::uint64_t refused_series = 0, refused_names = 0;  ///< names taken by another series
   std::uint64_t forgotten = 0;                          ///< nodes away for too long
   std::uint64_t clamped_reads = 0;  ///< read times before boot or in the future, brought to the nearer end
@@ -73,7 +73,7 @@ class warehouse {
   /// Nodes known now.
   std::size_t node_count() const noexcept { return by_name_.size(); }
   bool known(node_id id) const noexcept { return !nodes_[index(id)].name.empty(); }
-  /// Null until the node's first catalogue.
+  /// Null until the node's first catalog.
   std::shared_ptr<const row> cells(node_id id) const noexcept { return nodes_[index(id)].cells; }
 
   /// Replaces the table of old names. Columns whose name means something else now start again: their windows
@@ -86,19 +86,19 @@ class warehouse {
     std::size_t refused_series = 0, refused_names = 0;
     std::vector<std::string> refusals;  ///< one sentence each, the first few
   };
-  /// Takes a node's catalogue. Series that the old catalogue had, too, keep their values and ages.
-  /// Errors: invalid_input (the catalogue as a whole is out of bounds), overloaded (too many series in all).
+  /// Takes a node's catalog. Series that the old catalog had, too, keep their values and ages.
+  /// Errors: invalid_input (the catalog as a whole is out of bounds), overloaded (too many series in all).
   /// The old one stays.
   result<catalog_outcome> set_catalog(node_id id, prepared_catalog announced, instant now);
   result<catalog_outcome> set_catalog(node_id id, wire::catalog announced, instant now) {
     return set_catalog(id, preparation(id)(std::move(announced)), now);
   }
-  /// Returns a function that prepares a catalogue of that node. It may run on any thread, at any later time.
+  /// Returns a function that prepares a catalog of that node. It may run on any thread, at any later time.
   std::function<prepared_catalog(wire::catalog)> preparation(node_id id) const;
 
   /// Takes a batch: cells first, then read times, then every column they touch. `offset` brings the agent's
-  /// boot time to ours. Errors: protocol, and nothing of the batch is applied: no catalogue yet, another
-  /// catalogue's version, a series or group that it does not have.
+  /// boot time to ours. Errors: protocol, and nothing of the batch is applied: no catalog yet, another
+  /// catalog's version, a series or group that it does not have.
   result<void> apply(node_id id, const wire::batch& b, duration offset, instant now);
 
   /// The node's link went up or down at `now`. Values stay until they expire; expired ones then say
@@ -122,12 +122,8 @@ class warehouse {
   /// next_deadline().
   void expire(instant now);
 
-  struct watched {
-    column_id id{};
-    std::shared_ptr<const shared_column> values;
-  };
   /// One more user of a column. A new one is filled at once from what the rows hold (no calls of the sink).
-  watched watch(const column_spec& spec, instant now);
+  watched_values watch(const column_spec& spec, instant now);
   /// One user less. After the last one the column is no longer derived, and its id may be used again.
   void unwatch(column_id id);
   const column_spec& spec(column_id id) const noexcept { return columns_.at(id).spec; }
@@ -166,7 +162,7 @@ class warehouse {
 
   std::size_t series_count() const noexcept { return series_; }
   /// Plans of columns that were compiled on this thread: for a new column one for each kind of node, for a
-  /// new catalogue none, unless columns have changed since preparation().
+  /// new catalog none, unless columns have changed since preparation().
   std::uint64_t plans_compiled() const noexcept { return columns_.compiled(); }
   std::size_t kinds() const noexcept { return columns_.kinds(); }
   const warehouse_counters& counters() const noexcept { return counters_; }

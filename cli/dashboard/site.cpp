@@ -4,7 +4,7 @@
 #include "cli/dashboard/assets.hpp"
 #include "cli/json.hpp"
 #include "common/http/live.hpp"
-#include "common/metrics/catalog.hpp"
+#include "common/metrics/families.hpp"
 #include "common/text/json_writer.hpp"
 
 #include <boost/json/parse.hpp>
@@ -181,11 +181,11 @@ http::response open(door& who, std::string_view body) {
 
 /// The names and meanings of the metrics that our agents may have, and the spans of history that a page may
 /// ask for.
-std::string catalogue(bool has_history) {
+std::string families(bool has_history) {
   std::string text;
   json_writer out(text);
   out.begin_object().key("metrics").begin_array();
-  for (const metrics::family& f : metrics::catalog()) {
+  for (const metrics::family& f : metrics::families()) {
     if (f.name.starts_with("binnacle_")) continue;
     out.begin_object().field("name", f.name).field("help", f.help).end_object();
   }
@@ -245,9 +245,9 @@ http::router routes(door& who, feed& what, history::database* past) {
         return page_json(to_text(json::object{{"link", link}}));
       },
       most_body);
-  r.add("GET", "/catalogue", [&who, past](const http::request& q, std::string_view) {
+  r.add("GET", "/families", [&who, past](const http::request& q, std::string_view) {
     if (auto no = who.refusal(q, false)) return std::move(*no);
-    return page_json(catalogue(past != nullptr));
+    return page_json(families(past != nullptr));
   });
   r.add_streaming(
       "GET", "/live",

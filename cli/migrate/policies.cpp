@@ -1,6 +1,6 @@
 // TASPolicy objects apply unchanged. This checks whether some source brings their metrics.
 #include "cli/migrate/migration.hpp"
-#include "common/metrics/catalog.hpp"
+#include "common/metrics/families.hpp"
 
 #include <fmt/format.h>
 

@@ -3,7 +3,7 @@
 #include "cli/views/nodes.hpp"
 #include "cli/views/table.hpp"
 #include "cli/views/units.hpp"
-#include "common/metrics/catalog.hpp"
+#include "common/metrics/families.hpp"
 #include "common/text/nearest.hpp"
 
 #include <fmt/format.h>
@@ -52,7 +52,7 @@ bool has_value(const json::value& node, const std::string& metric) {
 /// The metric's name that the person probably meant.
 std::string_view nearest_metric(const std::string& name) {
   std::vector<std::string_view> names;
-  for (const metrics::family& f : metrics::catalog()) names.push_back(f.name);
+  for (const metrics::family& f : metrics::families()) names.push_back(f.name);
   for (const metrics::alias& a : metrics::aliases()) names.push_back(a.name);
   return nearest(name, names);
 }

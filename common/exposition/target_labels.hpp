@@ -1,6 +1,6 @@
 #pragma once
 
-#include "common/metrics/catalog.hpp"
+#include "common/metrics/families.hpp"
 
 namespace binnacle::exposition {
 

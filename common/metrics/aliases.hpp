@@ -1,6 +1,6 @@
 #pragma once
 
-#include "common/metrics/catalog.hpp"
+#include "common/metrics/families.hpp"
 
 /// Old names that still work; those of the PMU are in aliases_pmu.hpp. Included by alias_table.cpp alone. It
 /// adds, for every "node_" name, the form without that prefix: prometheus-adapter strips the prefix, so

@@ -2,7 +2,7 @@
 
 #include "common/metrics/family.hpp"
 
-/// What the agent says about itself. Included by catalog.cpp alone.
+/// What the agent says about itself. Included by families.cpp alone.
 namespace binnacle::metrics::tables {
 
 inline constexpr std::string_view agent_version[] = {"version"};

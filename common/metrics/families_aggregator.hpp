@@ -2,7 +2,7 @@
 
 #include "common/metrics/family.hpp"
 
-/// What the aggregator says about itself on its ops port. Included by catalog.cpp alone.
+/// What the aggregator says about itself on its ops port. Included by families.cpp alone.
 namespace binnacle::metrics::tables {
 
 inline constexpr std::string_view aggregator_version[] = {"version"};

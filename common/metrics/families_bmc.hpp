@@ -3,7 +3,7 @@
 #include "common/metrics/family.hpp"
 
 /// The baseboard management controller, through IPMI and DCMI (the helper binnacle-ipmi). Included by
-/// catalog.cpp alone. Source: IPMI 2.0 rev. 1.1, DCMI 1.5.
+/// families.cpp alone. Source: IPMI 2.0 rev. 1.1, DCMI 1.5.
 namespace binnacle::metrics::tables {
 
 // `sensor` is the name in the SDR (with entity and instance if the board gives one name twice). Flat names

@@ -3,7 +3,7 @@
 #include "common/metrics/family.hpp"
 
 /// The best values for the node as a whole. The agent makes them from what its other sources read. Included
-/// by catalog.cpp alone.
+/// by families.cpp alone.
 namespace binnacle::metrics::tables {
 
 inline constexpr std::string_view host_origin[] = {"source"};

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <iterator>
 
-/// Network interfaces: each counter and its rate. Included by catalog.cpp alone.
+/// Network interfaces: each counter and its rate. Included by families.cpp alone.
 /// Source: Linux Documentation/networking/statistics.rst.
 namespace binnacle::metrics::tables {
 

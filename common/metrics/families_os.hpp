@@ -2,7 +2,7 @@
 
 #include "common/metrics/family.hpp"
 
-/// What /proc says about the machine. Included by catalog.cpp alone; the network is in families_network.hpp,
+/// What /proc says about the machine. Included by families.cpp alone; the network is in families_network.hpp,
 /// what /sys says of the hardware in families_sensors.hpp. Source: proc(5), Linux
 /// Documentation/accounting/psi.rst, Documentation/admin-guide/mm/hugetlbpage.rst.
 namespace binnacle::metrics::tables {

@@ -2,7 +2,7 @@
 
 #include "common/metrics/family.hpp"
 
-/// The network path to named peers, by active probes. Included by catalog.cpp alone.
+/// The network path to named peers, by active probes. Included by families.cpp alone.
 namespace binnacle::metrics::tables {
 
 inline constexpr std::string_view path_peer[] = {"peer"};

@@ -7,7 +7,7 @@
 #include <iterator>
 
 /// What the kernel, the CPUs and the memory controllers count, through perf_event_open(2). Included by
-/// catalog.cpp alone. Source: perf_event_open(2), perf-list(1).
+/// families.cpp alone. Source: perf_event_open(2), perf-list(1).
 namespace binnacle::metrics::tables {
 
 inline constexpr std::string_view pmu_cpu[] = {"cpu"};

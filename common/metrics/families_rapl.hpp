@@ -2,7 +2,7 @@
 
 #include "common/metrics/family.hpp"
 
-/// RAPL through the kernel's powercap tree or its perf PMU. Included by catalog.cpp alone.
+/// RAPL through the kernel's powercap tree or its perf PMU. Included by families.cpp alone.
 /// Source: Linux Documentation/power/powercap/powercap.rst.
 namespace binnacle::metrics::tables {
 

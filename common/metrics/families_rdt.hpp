@@ -2,7 +2,7 @@
 
 #include "common/metrics/family.hpp"
 
-/// Intel RDT and similar features of other CPUs, through the resctrl filesystem. Included by catalog.cpp
+/// Intel RDT and similar features of other CPUs, through the resctrl filesystem. Included by families.cpp
 /// alone. Source: Linux Documentation/filesystems/resctrl.rst.
 namespace binnacle::metrics::tables {
 

@@ -3,7 +3,7 @@
 #include "common/metrics/family.hpp"
 
 /// What the os source reads of the hardware below /sys: frequency, throttling, sensor chips, thermal zones.
-/// Included by catalog.cpp alone.
+/// Included by families.cpp alone.
 /// Source: Linux Documentation/hwmon/sysfs-interface.rst, admin-guide/pm/cpufreq.rst,
 /// driver-api/thermal/sysfs-api.rst, ABI/testing/sysfs-devices-system-cpu.
 namespace binnacle::metrics::tables {

@@ -3,7 +3,7 @@
 #include "common/metrics/family.hpp"
 
 /// Metrics about the *.prom files themselves. The metrics in these files keep their own names. Included by
-/// catalog.cpp alone.
+/// families.cpp alone.
 namespace binnacle::metrics::tables {
 
 inline constexpr std::string_view textfile_file[] = {"file"};

@@ -51,7 +51,7 @@ struct family {
   kind type = kind::gauge;
   std::int8_t exponent = 0;  ///< resolution: values are multiples of 10^exponent
   std::string_view help;
-  std::span<const std::string_view> labels = {};  ///< in catalogue order: the order of flat names
+  std::span<const std::string_view> labels = {};  ///< in the order of flat names
   node_rule rule = node_rule::sole;
   std::span<const member> members = {};      ///< empty: all series of this family
   std::span<const member> denominator = {};  ///< for ratio_of_sums; `members` is the numerator

@@ -5,7 +5,7 @@ namespace binnacle::metrics {
 const family* family_meant(std::string_view name) {
   if (const family* itself = find(name); itself != nullptr) return itself;
   const family* out = nullptr;
-  for (const family& f : catalog()) {
+  for (const family& f : families()) {
     const bool fits = name.size() > f.name.size() + 1 && name.starts_with(f.name) &&
                       name[f.name.size()] == '_' && !f.labels.empty();
     if (fits && (out == nullptr || f.name.size() > out->name.size())) out = &f;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "common/metrics/catalog.hpp"
+#include "common/metrics/families.hpp"
 
 #include <string_view>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "common/metrics/catalog.hpp"
+#include "common/metrics/families.hpp"
 
 #include <optional>
 #include <string_view>
@@ -32,7 +32,7 @@ struct hardware_class {
 /// The classes that the series of a family may have: several if its zones differ and `zone` is empty.
 std::vector<hardware_class> hardware_classes_of(std::string_view family, std::string_view zone);
 
-/// The name of our catalogue's unit in UCUM; empty if UCUM has none.
+/// The name of our unit in UCUM; empty if UCUM has none.
 std::string_view ucum(std::string_view unit) noexcept;
 
 }  // namespace binnacle::metrics

@@ -123,7 +123,7 @@ void print_section(std::string& out, const section& s) {
   out +=
       "| name | type | labels | unit | resolution | can be | a node's number | meaning | needs | old names "
       "|\n|---|---|---|---|---|---|---|---|---|---|\n";
-  for (const family& f : catalog()) {
+  for (const family& f : families()) {
     if (f.source != s.source) continue;
     fmt::format_to(to, "| `{}` | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", f.name, type_name(f.type),
                    labels(f), f.unit, resolution(f), can_be(f), node_number(f), f.help, f.privilege,

@@ -17,7 +17,7 @@ class agent_session : public session {
   enum class state : std::uint8_t { idle, awaiting_welcome, streaming, ended };
   enum class event : std::uint8_t {
     nothing,         ///< more bytes or next_deadline() are needed
-    welcomed,        ///< greeting() says who accepted us; send the catalogue now
+    welcomed,        ///< greeting() says who accepted us; send the catalog now
     renewed,         ///< the new credential was accepted
     interest,        ///< take_interest()
     credential_due,  ///< call renew() with a fresh credential
@@ -50,7 +50,7 @@ class agent_session : public session {
   outcome<void> send(const catalog& c, instant now);
   outcome<void> send(batch& b, instant now);
   outcome<void> send(const std::vector<source_status>& s, instant now);
-  /// Whether the next batch must be full, as the first one after every catalogue must.
+  /// Whether the next batch must be full, as the first one after every catalog must.
   bool needs_full() const noexcept { return encoder_.needs_full(); }
 
   /// Sends another hello with the new credential.

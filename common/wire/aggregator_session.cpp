@@ -11,7 +11,7 @@ namespace {
 using std::chrono::hours;
 using std::chrono::milliseconds;
 
-// A catalogue may announce any period. With this cap a dead link is found within three hours.
+// A catalog may announce any period. With this cap a dead link is found within three hours.
 constexpr duration longest_period = hours(1);
 
 fault too_early() { return {reason::unexpected_message, "nothing may follow a hello before its answer"}; }
@@ -47,7 +47,7 @@ instant aggregator_session::next_deadline() const noexcept {
 auto aggregator_session::receive(const frame_view& frame, instant now) -> event {
   if (frame.kind == frame_kind::batch) {  // the most frequent kind
     if (state_ != state::streaming || !has_catalog_)
-      return end({reason::unexpected_message, "a batch before the catalogue"});
+      return end({reason::unexpected_message, "a batch before the catalog"});
     if (auto done = decoder_.decode(frame, scratch_, batch_, left_out_); done.has_error())
       return end(done.error());
     deadline_ = now + silence_;

@@ -30,7 +30,7 @@ class aggregator_session : public session {
     duration hello_timeout = std::chrono::seconds(10);
     duration authorise_timeout = std::chrono::seconds(10);
     duration silence =
-        std::chrono::seconds(30);  ///< or three times the longest period in the catalogue, if that is more
+        std::chrono::seconds(30);  ///< or three times the longest period in the catalog, if that is more
   };
 
   aggregator_session(const settings& s, instant now);
@@ -42,12 +42,12 @@ class aggregator_session : public session {
 
   /// The content of the hello. Its credential is erased once the hello is accepted or refused.
   const hello& greeting() const noexcept { return greeting_; }
-  /// The catalogue that arrived. It may be opened on any thread. next() reads no further frame until adopt()
-  /// has the result, because the frames that follow depend on the catalogue.
+  /// The catalog that arrived. It may be opened on any thread. next() reads no further frame until adopt()
+  /// has the result, because the frames that follow depend on the catalog.
   sealed_catalog take_catalog() { return std::move(sealed_); }
-  /// Takes the result of opening the catalogue. If it could not be opened, the session ends.
+  /// Takes the result of opening the catalog. If it could not be opened, the session ends.
   void adopt(const outcome<catalog_outline>& opened, const omissions& left_out, instant now);
-  /// Opens the catalogue and adopts it, on this thread. Empty if the catalogue ended the session.
+  /// Opens the catalog and adopts it, on this thread. Empty if the catalog ended the session.
   catalog open_catalog(instant now);
   std::vector<source_status> take_statuses() { return std::move(statuses_); }
   /// Valid until next() is called again.
@@ -95,7 +95,7 @@ class aggregator_session : public session {
   duration silence_;
   bool renewing_ = false;  // a hello in a running session is not answered yet
   bool has_catalog_ = false;
-  bool opening_ = false;  // the shell has a catalogue and has not called adopt() yet
+  bool opening_ = false;  // the shell has a catalog and has not called adopt() yet
   bool asking_ = false;   // the agent has not yet answered with its clock
   instant ask_at_{};      // when to ask again, once it has answered
   // Asks often at first: the first answers may be late, because the agent is busy at its start.

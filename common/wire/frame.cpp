@@ -8,7 +8,7 @@
 namespace binnacle::wire {
 namespace {
 
-// A buffer that grew for one large frame (a catalogue) shrinks to this size when it is empty, because
+// A buffer that grew for one large frame (a catalog) shrinks to this size when it is empty, because
 // thousands of sessions are idle.
 constexpr std::size_t resting_capacity = std::size_t{16} << 10;
 

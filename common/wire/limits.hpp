@@ -13,8 +13,8 @@ inline constexpr std::uint16_t protocol_minor = 4;
 inline constexpr std::size_t max_frame_payload = std::size_t{1} << 20;  ///< bytes after the header
 inline constexpr std::size_t max_first_frame = std::size_t{64} << 10;   ///< for the first frame, a hello
 inline constexpr std::size_t max_message_bytes = std::size_t{4} << 20;  ///< a message unpacked
-inline constexpr std::size_t max_catalogue_text = std::size_t{16}
-                                                  << 20;  ///< all names, labels and helps of a catalogue
+inline constexpr std::size_t max_catalog_text = std::size_t{16}
+                                                << 20;  ///< all names, labels and helps of a catalog
 inline constexpr std::size_t max_series = 65'535;
 inline constexpr std::size_t max_groups = 4'096;
 inline constexpr std::size_t max_labels = 32;   ///< per series

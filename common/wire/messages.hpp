@@ -1,7 +1,7 @@
 #pragma once
 
 #include "common/absence.hpp"
-#include "common/metrics/catalog.hpp"
+#include "common/metrics/families.hpp"
 
 #include <cstdint>
 #include <string>

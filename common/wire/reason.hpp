@@ -31,12 +31,12 @@ enum class reason : std::uint8_t {
   unverified,        ///< the credential could not be checked now: come back later
   superseded,        ///< a newer session of the same node took over
   contested,         ///< two agents claim the node, and the one that is there stays
-  // Faults in the catalogue and its batches.
+  // Faults in the catalog and its batches.
   catalogue_too_large,  ///< more series, groups, labels or text than allowed
   bad_catalogue,        ///< an index out of range, an invalid name, or text that is not UTF-8
-  unknown_catalogue,    ///< a batch for a catalogue that is not the last one sent
-  unknown_series,       ///< a series or group beyond the catalogue
-  not_full,             ///< the first batch after a catalogue must be full
+  unknown_catalogue,    ///< a batch for a catalog that is not the last one sent
+  unknown_series,       ///< a series or group beyond the catalog
+  not_full,             ///< the first batch after a catalog must be full
   sequence_gap,         ///< a batch is missing
   clock_backwards,      ///< sentAt went back, or a read is later than the batch that carries it
   // Time and load.

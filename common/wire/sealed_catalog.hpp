@@ -4,7 +4,7 @@
 
 namespace binnacle::wire {
 
-/// A catalogue as it arrived, not decoded yet. Decoding one of the largest takes as long as about ten
+/// A catalog as it arrived, not decoded yet. Decoding one of the largest takes as long as about ten
 /// thousand batches. That is too long for a thread on which other agents wait.
 class sealed_catalog {
  public:
@@ -15,7 +15,7 @@ class sealed_catalog {
 
   struct opened {
     outcome<catalog> what;
-    omissions left_out;  ///< items of the catalogue that were left out
+    omissions left_out;  ///< items of the catalog that were left out
     /// For adopt() of the session.
     outcome<catalog_outline> outline() const;
   };

@@ -95,7 +95,7 @@ struct Catalog {
   # carried over, hence the full batch that must follow.
 
   version @0 :UInt32;
-  # Batches name the catalogue they are written for.
+  # Batches name the catalog they are written for.
 
   groups @1 :List(Group);
   # At most 4,096.
@@ -130,7 +130,7 @@ struct Family {
   # A metric name in Prometheus form.
 
   help @1 :Text;
-  # For families that are not in Binnacle's own catalogue.
+  # For families that are not Binnacle's own.
 }
 
 enum Kind {
@@ -169,11 +169,11 @@ struct Batch {
   catalogVersion @2 :UInt32;
 
   full @3 :Bool;
-  # Every series of the catalogue is in `changed` or among the absent ones, and deltas count from 0.
+  # Every series of the catalog is in `changed` or among the absent ones, and deltas count from 0.
 
   deltas @4 :List(UInt32);
-  # For each changed series, in the order of the catalogue: new mantissa - previous mantissa, zigzag (0, -1, 1, -2 are written
-  # 0, 1, 2, 3). The previous mantissa is the last one sent in this session under this catalogue, also if the series has been
+  # For each changed series, in the order of the catalog: new mantissa - previous mantissa, zigzag (0, -1, 1, -2 are written
+  # 0, 1, 2, 3). The previous mantissa is the last one sent in this session under this catalog, also if the series has been
   # absent since; 0 if there is none. 0xffffffff says that the difference is too large and that `wide` has the mantissa itself.
 
   readAgesUs @5 :List(UInt64);

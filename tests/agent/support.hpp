@@ -2,7 +2,7 @@
 
 #include "agent/base/board.hpp"
 #include "agent/base/clocks.hpp"
-#include "common/metrics/catalog.hpp"
+#include "common/metrics/families.hpp"
 
 #include <doctest/doctest.h>
 
@@ -48,9 +48,9 @@ inline std::string shown(const board& b, const std::string& family, const metric
   return e->reason == absence::none ? to_string(e->value) : std::string(to_string(e->reason));
 }
 
-/// Checks that every series of the board is in the catalogue and has its labels in order. If `all` is false,
+/// Checks that every series of the board is in METRICS.md and has its labels in order. If `all` is false,
 /// a series about a part of the machine may leave out the last labels.
-inline void check_catalogue(const board& b, bool all = true) {
+inline void check_families(const board& b, bool all = true) {
   for (const auto& e : b.series()) {
     CAPTURE(e.info.family);
     const auto* family = metrics::find(e.info.family);

@@ -1,7 +1,7 @@
 #include "aggregator/own_metrics.hpp"
 
 #include "aggregator/own_warnings.hpp"
-#include "common/metrics/catalog.hpp"
+#include "common/metrics/families.hpp"
 
 #include <doctest/doctest.h>
 
@@ -81,7 +81,7 @@ TEST_SUITE("aggregator/own_metrics") {
   }
 
   TEST_CASE(
-      "each number about the aggregator is a family of the catalogue with its labels, and each family is "
+      "each number about the aggregator is a family of METRICS.md with its labels, and each family is "
       "there") {
     const busy_replica replica;
     std::set<std::string_view> seen;
@@ -95,7 +95,7 @@ TEST_SUITE("aggregator/own_metrics") {
       CHECK(std::ranges::equal(labels, known->labels));
       seen.insert(known->name);
     }
-    for (const metrics::family& f : metrics::catalog()) {
+    for (const metrics::family& f : metrics::families()) {
       if (f.source != "aggregator") continue;
       CAPTURE(f.name);
       CHECK(seen.contains(f.name));

@@ -30,7 +30,7 @@ const char* const rules[] = {"rapl_power_watts",
                              "os_pressure_waiting_ratio",
                              "rapl_energy_joules_total"};
 
-/// All nodes with their catalogues, and one batch each that changes every value.
+/// All nodes with their catalogs, and one batch each that changes every value.
 struct nodes {
   explicit nodes(bool alike = true) {
     for (std::uint32_t i = 0; i < fleet; ++i) {
@@ -118,7 +118,7 @@ void BM_store_set_catalog(benchmark::State& state) {
 BENCHMARK(BM_store_set_catalog);
 
 /// A node with series of its own and 2,000 series of pods. Each time one pod with its eleven series is
-/// replaced by another. range(0): 0: the catalogue is prepared beside the loop; 1: it is taken on the loop.
+/// replaced by another. range(0): 0: the catalog is prepared beside the loop; 1: it is taken on the loop.
 wire::catalog with_pods(int first_pod) {
   wire::catalog c = wire::test::noisy_node(1).announces();
   const auto group = static_cast<std::uint16_t>(c.groups.size());
@@ -154,9 +154,9 @@ void BM_store_pod_change(benchmark::State& state) {
 }
 BENCHMARK(BM_store_pod_change)->DenseRange(0, 1)->ArgName("on_the_loop");
 
-/// The same for a catalogue of 10,000 foreign series, which an agent announces again and again with other
+/// The same for a catalog of 10,000 foreign series, which an agent announces again and again with other
 /// labels. Nothing that an agent may do costs more.
-void BM_store_largest_catalogue(benchmark::State& state) {
+void BM_store_largest_catalog(benchmark::State& state) {
   store::warehouse w;
   const store::node_id id = w.node("node").value();
   int round = 0;
@@ -185,7 +185,7 @@ void BM_store_largest_catalogue(benchmark::State& state) {
     if (state.range(0) == 0) state.ResumeTiming();
   }
 }
-BENCHMARK(BM_store_largest_catalogue)->DenseRange(0, 1)->ArgName("on_the_loop");
+BENCHMARK(BM_store_largest_catalog)->DenseRange(0, 1)->ArgName("on_the_loop");
 
 /// What a reader pays: the extender reads a column for 5,000 candidates.
 void BM_store_read_column(benchmark::State& state) {
@@ -201,7 +201,7 @@ void BM_store_read_column(benchmark::State& state) {
 BENCHMARK(BM_store_read_column);
 
 /// Bytes on the heap for 5,000 nodes with one minute's windows on ten columns. range(0): 0: all nodes have
-/// the same catalogue; 1: each has its own.
+/// the same catalog; 1: each has its own.
 void BM_store_memory(benchmark::State& state) {
   for (auto _ : state) {
     const auto heap = [] {
@@ -224,7 +224,7 @@ void BM_store_memory(benchmark::State& state) {
     state.counters["with_windows_MB"] = (heap() - before) / 1e6;
   }
 }
-BENCHMARK(BM_store_memory)->DenseRange(0, 1)->Iterations(1)->ArgName("own_catalogue");
+BENCHMARK(BM_store_memory)->DenseRange(0, 1)->Iterations(1)->ArgName("own_catalog");
 
 }  // namespace
 

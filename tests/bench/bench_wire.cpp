@@ -30,7 +30,7 @@ hello greeting() {
   return h;
 }
 
-/// What an agent sends in a thousand seconds: hello, catalogue, a full batch and the differences.
+/// What an agent sends in a thousand seconds: hello, catalog, a full batch and the differences.
 struct conversation {
   conversation() {
     test::noisy_node node(7);

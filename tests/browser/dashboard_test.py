@@ -249,7 +249,7 @@ class Small(ThreeAgents):
 
     def test_what_can_be_typed_is_suggested(self):
         page = self.page
-        page.wait("the catalogue's metrics", lambda: page.run("return document.querySelectorAll('#metric-list option').length") > 50)
+        page.wait("the names of our metrics", lambda: page.run("return document.querySelectorAll('#metric-list option').length") > 50)
         self.assertIn("rapl_power_watts", page.run("return [...document.querySelectorAll('#metric-list option')].map(o => o.value)"))
         self.assertEqual(page.run("return document.querySelector('#search').list.options.length"), 0)
         page.find("#search").send_keys("a")
@@ -452,7 +452,7 @@ class Small(ThreeAgents):
         stranger.open(f"http://localhost:{self.trial.ports['health']}/livez")
         said = stranger.driver.execute_async_script("""
             const done = arguments[arguments.length - 1];
-            fetch(arguments[0] + "/catalogue", {headers: {Authorization: "Bearer x"}}).then(a => done("answered " + a.status), e => done("refused"))""", self.dashboard.origin)
+            fetch(arguments[0] + "/families", {headers: {Authorization: "Bearer x"}}).then(a => done("answered " + a.status), e => done("refused"))""", self.dashboard.origin)
         self.assertEqual(said, "refused")
         self.clean()
 

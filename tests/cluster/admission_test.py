@@ -8,8 +8,8 @@ import itertools
 import json
 import unittest
 
-import releases
-from releases import CHART, helm
+from support import releases
+from support.releases import CHART, helm
 from trial import run_tests
 
 PLANE = None

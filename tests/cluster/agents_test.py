@@ -7,7 +7,7 @@ import json
 import signal
 import unittest
 
-from control_plane import ROOT, ControlPlane
+from support.control_plane import ROOT, ControlPlane
 from trial import Trial, run_tests
 
 BUILD = ROOT / "build"

@@ -10,9 +10,9 @@ import json
 import subprocess
 import unittest
 
-import releases
-from control_plane import ROOT
-from releases import CHART, helm, there
+from support import releases
+from support.control_plane import ROOT
+from support.releases import CHART, helm, there
 from trial import run_tests
 
 BUILD = ROOT / "build"

@@ -7,8 +7,8 @@ python3 tests/cluster/chart_order_test.py --build build [TestName]
 import json
 import unittest
 
-import releases
-from releases import CHART, everything_of, helm, readme_commands, run_commands, there
+from support import releases
+from support.releases import CHART, everything_of, helm, readme_commands, run_commands, there
 from trial import run_tests
 
 PLANE = None

@@ -1,7 +1,7 @@
 """The chart's pods at work: as the API server stored them, with the accounts, tokens, certificates and configurations that helm made. The aggregator,
 agents, kube-scheduler and the descheduler are the real programs, and so are the tests that "helm test" runs.
 
-Without a kubelet: kubelet.py starts their containers. Run by scripts/test --cluster, or by hand:
+Without a kubelet: support/kubelet.py starts their containers. Run by scripts/test --cluster, or by hand:
 python3 tests/cluster/chart_pods_test.py --build build [TestName]
 """
 
@@ -13,9 +13,9 @@ import unittest
 
 import yaml
 
-from control_plane import KUBERNETES, ROOT, Certificates, ControlPlane, program
-from kubelet import Kubelet
-from service import Service
+from support.control_plane import KUBERNETES, ROOT, Certificates, ControlPlane, program
+from support.kubelet import Kubelet
+from support.service import Service
 from trial import Failure, free_port, run_tests
 
 sys.path.insert(0, str(ROOT / "tests" / "chart"))

@@ -17,9 +17,9 @@ import unittest
 
 import yaml
 
-import releases
-from control_plane import IS_OLD, ROOT
-from releases import CHART, everything_of, helm, there
+from support import releases
+from support.control_plane import IS_OLD, ROOT
+from support.releases import CHART, everything_of, helm, there
 from trial import Trial, free_port, run_tests
 
 from matrix import MATRIX  # in tests/chart, as releases has seen to

@@ -11,8 +11,8 @@ import random
 import sys
 import time
 
-import heated
-from heated import POLICIES, HeatedNodes, apply, ask, delete_policy, policy, requests
+from support import heated
+from support.heated import POLICIES, HeatedNodes, apply, ask, delete_policy, policy, requests
 from trial import Failure, pod
 
 PLANE = None

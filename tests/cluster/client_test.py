@@ -9,7 +9,7 @@ import subprocess
 import time
 import unittest
 
-from control_plane import ROOT, ControlPlane
+from support.control_plane import ROOT, ControlPlane
 from trial import run_tests
 
 BUILD = ROOT / "build"

@@ -10,9 +10,9 @@ import os
 import pathlib
 import sys
 
-import heated
-from control_plane import ControlPlane
-from heated import HeatedNodes, Watch, apply, ask, hot, policy
+from support import heated
+from support.control_plane import ControlPlane
+from support.heated import HeatedNodes, Watch, apply, ask, hot, policy
 
 PLANE = None
 HOUR = 3600

@@ -10,7 +10,7 @@ import signal
 import ssl
 import unittest
 
-from control_plane import ROOT, Certificates, ControlPlane
+from support.control_plane import ROOT, Certificates, ControlPlane
 from trial import Trial, run_tests
 
 BUILD = ROOT / "build"

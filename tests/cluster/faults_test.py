@@ -12,9 +12,9 @@ import os
 import signal
 import time
 
-import heated
-from heated import HeatedNodes, Watch, apply, ask, delete_policy, hot, policy
-from storm import Storm
+from support import heated
+from support.heated import HeatedNodes, Watch, apply, ask, delete_policy, hot, policy
+from support.storm import Storm
 
 PLANE = KUBECONFIG = None
 # The audit log has every request with its answer, also requests that were refused because there were too many.

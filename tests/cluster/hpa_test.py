@@ -7,7 +7,7 @@ scripts/test --cluster, or by hand: python3 tests/cluster/hpa_test.py --build bu
 import json
 import unittest
 
-from control_plane import ROOT, ControlPlane
+from support.control_plane import ROOT, ControlPlane
 from custom_metrics_test import register
 from trial import Trial, run_tests
 

@@ -8,8 +8,8 @@ import signal
 import sys
 import time
 
-import heated
-from heated import HeatedNodes, Watch, apply, ask, delete_policy, hot, policy, requests
+from support import heated
+from support.heated import HeatedNodes, Watch, apply, ask, delete_policy, hot, policy, requests
 from trial import pod
 
 PLANE = None

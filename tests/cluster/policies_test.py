@@ -8,9 +8,9 @@ import signal
 import time
 import unittest
 
-import heated
-from control_plane import ROOT, ControlPlane
-from heated import policy
+from support import heated
+from support.control_plane import ROOT, ControlPlane
+from support.heated import policy
 from trial import Trial, pod, run_tests
 
 BUILD = ROOT / "build"

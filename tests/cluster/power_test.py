@@ -13,7 +13,7 @@ import sys
 import time
 import unittest
 
-from control_plane import ROOT, ControlPlane
+from support.control_plane import ROOT, ControlPlane
 from trial import Trial, pod, run_tests
 
 sys.path.append(str(ROOT / "tests/support/machine"))

@@ -7,8 +7,8 @@ import json
 import signal
 import unittest
 
-from control_plane import ROOT, ControlPlane
-from service import Service
+from support.control_plane import ROOT, ControlPlane
+from support.service import Service
 from trial import Trial, free_port, pod, run_tests
 
 BUILD = ROOT / "build"

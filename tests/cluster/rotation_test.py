@@ -9,10 +9,10 @@ import signal
 import socket
 import ssl
 
-import heated
-from control_plane import Certificates
-from heated import HeatedNodes, apply, ask, policy
-from service import Service
+from support import heated
+from support.control_plane import Certificates
+from support.heated import HeatedNodes, apply, ask, policy
+from support.service import Service
 
 PLANE = None
 AUTHORITIES = ("agents-ca", "clients-ca", "server-ca")

@@ -23,7 +23,7 @@ import sys
 import threading
 import time
 
-from control_plane import ROOT, ControlPlane, Failure
+from support.control_plane import ROOT, ControlPlane, Failure
 from trial import Trial
 
 

@@ -12,7 +12,7 @@ import threading
 import time
 import unittest
 
-from control_plane import ROOT, ControlPlane
+from support.control_plane import ROOT, ControlPlane
 from trial import Trial, decimal, run_tests
 
 BUILD = ROOT / "build"

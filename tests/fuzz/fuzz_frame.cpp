@@ -80,7 +80,7 @@ class echo {
   omissions left_out_;
 };
 
-/// Fills the places of a catalogue that were left out with values that a writer accepts.
+/// Fills the places of a catalog that were left out with values that a writer accepts.
 void fill_places(catalog& c) {
   if (c.groups.empty()) c.groups.push_back({"os", ""});
   for (series_info& s : c.series)

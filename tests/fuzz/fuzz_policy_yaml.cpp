@@ -1,5 +1,6 @@
 #include "aggregator/policy/cost/affordable.hpp"
 #include "aggregator/policy/engine/engine.hpp"
+#include "aggregator/policy/label_keys.hpp"
 #include "aggregator/policy/text/kept_policy.hpp"
 #include "aggregator/policy/text/lint.hpp"
 #include "aggregator/policy/text/policy_set.hpp"

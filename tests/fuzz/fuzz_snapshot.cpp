@@ -54,7 +54,7 @@ struct replica {
     announced.series.push_back({.family = "temp"});
     const auto id = whole.node("node").value();
     whole.connected(id, "1", "10.0.0.1", now);
-    if (whole.catalogue(id, announced, now).has_error()) std::abort();
+    if (whole.catalog(id, announced, now).has_error()) std::abort();
     for (int s = 0; s < seconds; ++s) {
       now += 1s;
       wire::batch b{.catalog_version = 1, .sent_at_ns = to_ns(now)};

@@ -455,7 +455,7 @@ class SlowRequests(Hostile):
 
 
 class ChosenNames(Hostile):
-    """A catalogue of names that collide once cost two seconds of the loop that takes all agents' values, each time that the agent came back."""
+    """A catalog of names that collide once cost two seconds of the loop that takes all agents' values, each time that the agent came back."""
 
     def test_a_node_whose_names_all_collide_delays_nobody(self):
         folder = self.trial.folder / "prom"

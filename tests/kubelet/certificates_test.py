@@ -10,7 +10,7 @@ import unittest
 
 import namespaces
 import releases
-from control_plane import Certificates, program
+from support.control_plane import Certificates, program
 from nodes import ROOT
 from trial import run_tests
 

@@ -14,7 +14,7 @@ import namespaces
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "cluster"))
-from control_plane import IS_OLD, KUBERNETES, ROOT, ControlPlane, program  # noqa: E402  (the path comes first)
+from support.control_plane import IS_OLD, KUBERNETES, ROOT, ControlPlane, program  # noqa: E402  (the path comes first)
 from trial import Failure  # noqa: E402
 
 BRIDGE = "10.89.0.1"

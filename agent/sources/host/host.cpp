@@ -132,15 +132,11 @@ bool is_late(const board& from, board::series_ref ref, instant now) {
 
 // Whether the last value must go at once instead of ageing. That is so if the counter stopped or gives
 // nothing: its last value may be the mean of an interval in which it died.
-bool is_doubted(absence why) {
-  using enum absence;
-  return why == no_data || why == never_moved || why == stands_still || why == implausible;
-}
+bool is_doubted(absence why) { return why == absence::no_data || is_disbelieved(why); }
 
 // Whether a first value may come soon when this is the reason for having none.
 bool may_still_come(absence why) {
-  using enum absence;
-  return why != none && why != permission && why != never_moved && why != stands_still && why != implausible;
+  return why != absence::none && why != absence::permission && !is_disbelieved(why);
 }
 
 contender look(const way& w, std::span<const board::series_ref> parts, const board& from, instant now) {

@@ -36,7 +36,7 @@ class cpu_part final : public text_part {
     if (!s) return false;
     if (each_) each_->take(text, out);
     for (std::size_t i = 0; i < modes_.size(); ++i) {
-      // The catalogue's resolution is 1/100 s, which is a tick wherever USER_HZ is 100.
+      // The family's resolution is 1/100 s, which is a tick wherever USER_HZ is 100.
       out.set(modes_[i], static_cast<std::int64_t>(s->all.mode[i] * 100 / ticks_per_second_));
     }
     // The kernel's ticks move every 10 ms. If none has moved, there is nothing to divide, and the last value

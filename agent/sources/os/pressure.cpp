@@ -56,7 +56,7 @@ class pressure_part final : public text_part {
         out.set_absent(ratio, absence::missing);
         return;
       }
-      out.set(total, static_cast<std::int64_t>(*us / 1000));  // in ms, the catalogue's resolution
+      out.set(total, static_cast<std::int64_t>(*us / 1000));  // in ms, the family's resolution
       rate.update(*us, now);
       if (rate.reason() == absence::none) {
         out.set(ratio, rate.per_second() / 1e6);

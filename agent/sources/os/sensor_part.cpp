@@ -187,7 +187,7 @@ class sensor_part final : public os_part {
     const auto wanted =
         std::min(std::max<duration>(period_of(c.about.how), c.slowest * busy_share), longest_period);
     if (c.about.how == sensor_chip::pace::quick) return;
-    // Ignore small changes, because a new period announces the catalogue again.
+    // Ignore small changes, because a new period announces the catalog again.
     if (wanted < c.period * 3 / 2 && wanted * 3 / 2 > c.period) return;
     c.period = wanted;
     out.set_period(c.group, wanted, metrics::stale_after(wanted));

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "common/error.hpp"
-#include "common/metrics/catalog.hpp"
+#include "common/metrics/families.hpp"
 
 #include <cstddef>
 #include <cstdint>

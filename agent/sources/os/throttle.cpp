@@ -116,7 +116,7 @@ class throttle_part final : public os_part {
     core_files_.emplace(std::move(of_cores), nullptr, options_.time);
   }
 
-  // Sets a counter at the catalogue's resolution, and its rate. `unit` is one count in seconds.
+  // Sets a counter at its family's resolution, and its rate. `unit` is one count in seconds.
   static void take_counter(const number_files::number& n, counter_rate& rate, double unit, instant now,
                            board::series_ref total, board::series_ref per_second, board& out) {
     if (n.reason != absence::none || n.value < 0) {

@@ -3,7 +3,7 @@
 #include "agent/sources/pmu/event_finder.hpp"
 #include "agent/sources/pmu/event_places.hpp"
 #include "agent/sources/pmu/named_events.hpp"
-#include "common/metrics/catalog.hpp"
+#include "common/metrics/families.hpp"
 
 #include <string>
 #include <string_view>

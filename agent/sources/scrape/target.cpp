@@ -1,6 +1,6 @@
 #include "agent/sources/scrape/target.hpp"
 
-#include "common/metrics/catalog.hpp"
+#include "common/metrics/families.hpp"
 
 #include <fmt/format.h>
 

@@ -29,6 +29,8 @@
 
 #include "aggregator/policy/engine/engine.hpp"
 
+#include "aggregator/policy/label_keys.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

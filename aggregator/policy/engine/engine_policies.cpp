@@ -18,6 +18,7 @@
 // wishes of every known node are looked at again.
 
 #include "aggregator/policy/engine/engine.hpp"
+#include "aggregator/policy/label_keys.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -37,6 +37,8 @@
 
 #include "aggregator/policy/engine/strategy_run.hpp"
 
+#include "aggregator/policy/label_keys.hpp"
+
 #include <algorithm>
 #include <utility>
 

@@ -1,5 +1,6 @@
 #include "aggregator/policy/published/label_list.hpp"
 
+#include "aggregator/policy/label_keys.hpp"
 #include "aggregator/policy/published/labels.hpp"
 
 #include <utility>

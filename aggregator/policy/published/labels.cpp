@@ -1,5 +1,7 @@
 #include "aggregator/policy/published/labels.hpp"
 
+#include "aggregator/policy/label_keys.hpp"
+
 namespace binnacle::policy {
 namespace {
 
@@ -14,6 +16,10 @@ int weight(label_wish::action a) {
   return 0;
 }
 }  // namespace
+
+bool label_claims::covers(std::string_view label_key) const {
+  return keys.contains(label_key) || unread.contains(policy_of(label_key));
+}
 
 void merge(label_wishes& into, const std::string& key, label_wish wish) {
   const auto [at, fresh] = into.try_emplace(key, wish);

@@ -1,8 +1,7 @@
 #pragma once
 
-#include "aggregator/policy/label_keys.hpp"
-
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -38,9 +37,7 @@ struct label_claims {
   std::set<std::string, std::less<>> unread;  ///< policies that are wrong in part: they keep all their labels
   bool no_policies = false;                   ///< there is no policy at all, so no pod is woken any more
 
-  bool covers(std::string_view label_key) const {
-    return keys.contains(label_key) || unread.contains(policy_of(label_key));
-  }
+  bool covers(std::string_view label_key) const;
   friend bool operator==(const label_claims&, const label_claims&) = default;
 };
 

@@ -4,7 +4,7 @@
 
 namespace binnacle::policy {
 
-/// Nodes are ranked by the watts that the pod would cost there (predict/objective.hpp). Its manifest has no
+/// Nodes are ranked by the watts that the pod would cost there (predict/placing.hpp). Its manifest has no
 /// rules. power_rules() makes one of the node's load, so that the load's column is followed and shown like
 /// that of any rule.
 inline constexpr strategy_description minimizepower{

@@ -16,7 +16,7 @@
 namespace binnacle::policy {
 namespace {
 
-/// What the catalogue knows of a metric's name.
+/// What we know of a metric's name.
 struct known_metric {
   const metrics::family* family = nullptr;
   metrics::resolved name;
@@ -29,7 +29,7 @@ std::optional<known_metric> look_up(const std::string& metric) {
 
 std::string_view nearest_metric(const std::string& metric) {
   std::vector<std::string_view> names;
-  for (const metrics::family& f : metrics::catalog()) names.push_back(f.name);
+  for (const metrics::family& f : metrics::families()) names.push_back(f.name);
   for (const metrics::alias& a : metrics::aliases()) names.push_back(a.name);
   return nearest(metric, names);
 }

@@ -2,7 +2,7 @@
 
 #include "common/clock.hpp"
 #include "common/error.hpp"
-#include "common/metrics/catalog.hpp"
+#include "common/metrics/families.hpp"
 
 #include <chrono>
 #include <cstdint>

@@ -24,7 +24,7 @@ class App {
     this.searched = "";
     // `extra`: a metric that this page asks for besides the aggregator's; `before`: what was shown before it.
     this.settings = {colour: null, group: "", extra: null, before: {colour: null, extra: null}, refused: ""};
-    this.catalogue = [];
+    this.families = [];
     this.reach = new Reach();
     this.waiting = new Map();
     this.pageTrouble = "";
@@ -47,7 +47,7 @@ class App {
     });
     window.addEventListener("hashchange", () => this.route());
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.page?.update?.());
-    this.ask("/catalogue").then(c => { this.catalogue = c.metrics; this.reach.offer(c.spans); this.page?.catalogued?.(); }, () => {});
+    this.ask("/families").then(c => { this.families = c.metrics; this.reach.offer(c.spans); this.page?.familiesKnown?.(); }, () => {});
     this.route();
     setInterval(() => this.tick(), 1000);
   }

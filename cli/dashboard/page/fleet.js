@@ -46,7 +46,7 @@ export class FleetPage {
     this.metricList = h("datalist", {id: "metric-list"});
     this.metricForm = h("label", {hidden: true}, "Metric ", this.metricName, this.metricList);
     this.refused = h("p", {class: "note", role: "status", hidden: true});
-    this.catalogued();
+    this.familiesKnown();
     fill(main,
       h("h1", {class: "sr"}, "Fleet"),
       this.stats,
@@ -63,8 +63,8 @@ export class FleetPage {
 
   close() { for (const map of this.maps.values()) map.close(); }
 
-  /** The catalogue has come, or had. */
-  catalogued() { fill(this.metricList, this.app.catalogue.map(m => h("option", {value: m.name}, m.help))); }
+  /** The list of families has come. */
+  familiesKnown() { fill(this.metricList, this.app.families.map(m => h("option", {value: m.name}, m.help))); }
 
   regroup() {
     this.settings.group = this.group.value;

@@ -71,12 +71,12 @@ export class NodePage {
       h("section", {class: "card"}, h("h2", {}, "Sources"), this.sources), this.labelCard);
     this.line = new Line(this.canvas);
     this.past = new Past(this.app, () => this.plot());
-    this.catalogued();
+    this.familiesKnown();
   }
 
   close() { this.past?.stop(); this.line?.destroy(); }
 
-  catalogued() { fill(this.spans, this.app.reach.buttons(() => this.plot())); }
+  familiesKnown() { fill(this.spans, this.app.reach.buttons(() => this.plot())); }
 
   event(name, data) {
     if (name !== "node" || data.about !== this.name) return;

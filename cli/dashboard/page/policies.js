@@ -25,7 +25,7 @@ export class PoliciesPage {
     fill(main, h("div", {class: "title"}, h("h1", {}, "Policies"), this.spans), this.problems, this.list,
       h("section", {class: "card"}, h("h2", {}, "Edits"), this.editNote, this.edits));
     this.showEdits();
-    this.catalogued();
+    this.familiesKnown();
     if (this.last) this.show(this.last);
   }
 
@@ -38,7 +38,7 @@ export class PoliciesPage {
     this.plots.clear();
   }
 
-  catalogued() { fill(this.spans, this.app.reach.buttons(() => this.update())); }
+  familiesKnown() { fill(this.spans, this.app.reach.buttons(() => this.update())); }
 
   event(name, data) {
     if (name !== "policies") return;

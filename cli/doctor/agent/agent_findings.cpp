@@ -1,6 +1,7 @@
 #include "cli/doctor/agent/agent_findings.hpp"
 
 #include "cli/views/units.hpp"
+#include "common/absence.hpp"
 #include "common/exposition/exposition.hpp"
 
 #include <fmt/format.h>
@@ -31,8 +32,7 @@ findings findings_of_agent_metrics(std::string_view exposition_text) {
     if (s.name == "binnacle_agent_source_up" && s.value == 0) down.push_back(label(s, "source"));
     if (s.name == "binnacle_agent_frozen_sensors") stuck += static_cast<std::int64_t>(s.value);
     const std::string reason = label(s, "reason");
-    if (s.name == "binnacle_agent_absent_series" && s.value > 0 &&
-        (reason == "never_moved" || reason == "stands_still" || reason == "implausible"))
+    if (s.name == "binnacle_agent_absent_series" && s.value > 0 && is_disbelieved(absence_of(reason)))
       unbelieved.push_back(fmt::format("{} series of {} ({})", static_cast<std::int64_t>(s.value),
                                        label(s, "source"), reason_words(reason)));
     if (s.name == "host_power_set_aside" && s.value > 0)

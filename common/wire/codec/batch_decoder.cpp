@@ -15,8 +15,8 @@ namespace {
 using reader = schema::Batch::Reader;
 
 fault no_such(std::string_view what, std::uint64_t i, std::size_t of) {
-  return {reason::unknown_series, std::string(what) + " " + std::to_string(i) +
-                                      " in a batch; the catalogue has " + std::to_string(of)};
+  return {reason::unknown_series,
+          std::string(what) + " " + std::to_string(i) + " in a batch; the catalog has " + std::to_string(of)};
 }
 fault misfit(std::string sentence) { return {reason::bad_message, std::move(sentence)}; }
 
@@ -38,10 +38,10 @@ outcome<void> read_header(reader in, const delta_memory& memory, bool any, batch
   b.catalog_version = in.getCatalogVersion();
   b.full = in.getFull();
   if (b.catalog_version != memory.version)
-    return fault{reason::unknown_catalogue, "a batch for catalogue " + std::to_string(b.catalog_version) +
+    return fault{reason::unknown_catalogue, "a batch for catalog " + std::to_string(b.catalog_version) +
                                                 "; the last one sent was " + std::to_string(memory.version)};
   if (memory.needs_full && !b.full)
-    return fault{reason::not_full, "the first batch after a catalogue must be full"};
+    return fault{reason::not_full, "the first batch after a catalog must be full"};
   if (any && (b.full ? b.sequence <= memory.sequence : b.sequence != memory.sequence + 1))
     return fault{reason::sequence_gap,
                  "batch " + std::to_string(b.sequence) + " came after " + std::to_string(memory.sequence)};

@@ -96,7 +96,7 @@ void delta_memory::reset(const catalog_outline& c) {
 
 outcome<void> batch_encoder::check(const batch& b) const {
   if (memory_.needs_full && !b.full)
-    return fault{reason::not_full, "the first batch after a catalogue must be full"};
+    return fault{reason::not_full, "the first batch after a catalog must be full"};
   if (b.sent_at_ns < 0 || b.sent_at_ns / ns_per_us < memory_.sent_at_us)
     return fault{reason::clock_backwards, "sent_at went back"};
   if (!ascending(b.values) || !ascending(b.absences))
@@ -104,7 +104,7 @@ outcome<void> batch_encoder::check(const batch& b) const {
   if ((!b.values.empty() && b.values.back().series >= memory_.last.size()) ||
       (!b.absences.empty() && b.absences.back().series >= memory_.last.size()))
     return fault{reason::unknown_series,
-                 "a series beyond the catalogue's " + std::to_string(memory_.last.size())};
+                 "a series beyond the catalog's " + std::to_string(memory_.last.size())};
   auto value = b.values.begin();
   for (const series_absence& a : b.absences) {
     while (value != b.values.end() && value->series < a.series) ++value;
@@ -116,8 +116,7 @@ outcome<void> batch_encoder::check(const batch& b) const {
   std::size_t next_group = 0;
   for (const group_read& r : b.reads) {
     if (r.group >= memory_.groups)
-      return fault{reason::unknown_series,
-                   "a group beyond the catalogue's " + std::to_string(memory_.groups)};
+      return fault{reason::unknown_series, "a group beyond the catalog's " + std::to_string(memory_.groups)};
     if (r.group < next_group) return fault{reason::bad_message, "groups are not ascending"};
     if (r.read_at_ns > b.sent_at_ns || r.read_at_ns < 0)
       return fault{reason::clock_backwards,

@@ -5,7 +5,7 @@
 
 namespace binnacle::wire {
 
-/// Whether the other side accepts a catalogue that holds this: names, texts, exponent and number of labels
+/// Whether the other side accepts a catalog that holds this: names, texts, exponent and number of labels
 /// within limits.hpp. Errors: bad_catalogue, catalogue_too_large, with one sentence about the fault.
 outcome<void> check(const series_info& s);
 outcome<void> check(const group_info& g);

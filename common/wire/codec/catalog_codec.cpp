@@ -16,7 +16,7 @@ namespace binnacle::wire {
 namespace {
 
 fault too_large(std::size_t n, std::string_view what, std::size_t limit) {
-  return {reason::catalogue_too_large, "a catalogue with " + std::to_string(n) + " " + std::string(what) +
+  return {reason::catalogue_too_large, "a catalog with " + std::to_string(n) + " " + std::string(what) +
                                            "; at most " + std::to_string(limit) + " are allowed"};
 }
 
@@ -166,10 +166,10 @@ outcome<catalog> read(schema::Catalog::Reader from, omissions& left_out) {
       return too_large(labels.size() / 2, "labels at one series", max_labels);
     total += family.size() + help.size();
     to.labels.reserve(labels.size() / 2);
-    for (unsigned k = 0; k < labels.size() && total <= max_catalogue_text; k += 2) {
+    for (unsigned k = 0; k < labels.size() && total <= max_catalog_text; k += 2) {
       const std::uint32_t name = labels[k], value = labels[k + 1];
       if (name >= text_views.size() || value >= text_views.size())
-        return bad_catalogue("a label that points beyond the catalogue's texts");
+        return bad_catalogue("a label that points beyond the catalog's texts");
       total += text_views[name].size() + text_views[value].size();
       to.labels.emplace_back(text_views[name], text_views[value]);
     }
@@ -183,7 +183,7 @@ outcome<catalog> read(schema::Catalog::Reader from, omissions& left_out) {
   c.series.reserve(series.size());
   for (const auto s : series) {
     auto fine = read_one(s, c.series.emplace_back());
-    if (total > max_catalogue_text) return too_large(total, "bytes of text", max_catalogue_text);
+    if (total > max_catalog_text) return too_large(total, "bytes of text", max_catalog_text);
     if (fine.has_value()) continue;
     left_out.add(fine.error());
     c.series.back() = {};  // the series keeps its index: batches name series by it

@@ -8,7 +8,7 @@
 
 namespace binnacle::wire::detail {
 
-/// Writes a catalogue that was checked. Each label text and each family is written once.
+/// Writes a catalog that was checked. Each label text and each family is written once.
 void fill(schema::Catalog::Builder to, const catalog& from);
 
 /// A series that breaks a bound, or points nowhere, is left out and counted. Its place stays, with an empty

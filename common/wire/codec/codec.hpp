@@ -23,12 +23,12 @@ outcome<void> append(bytes& out, const goodbye& m);
 outcome<void> append(bytes& out, const clock_reading& m);
 
 /// Decodes the message in `frame` and checks every bound of limits.hpp. An item that breaks a bound (a wish,
-/// a source's status, a series of a catalogue, whose index then has no family) is left out and counted in
+/// a source's status, a series of a catalog, whose index then has no family) is left out and counted in
 /// `left_out`. Only for the kinds in frame_kind, without batches. Errors: oversized, bad_message, bad_hello,
 /// catalogue_too_large; unexpected_message for other kinds.
 outcome<message> decode(const frame_view& frame, scratch& space, omissions& left_out);
 
-/// Checks a catalogue: it is within the limits, its indices, names and exponents are valid, and its texts are
+/// Checks a catalog: it is within the limits, its indices, names and exponents are valid, and its texts are
 /// UTF-8.
 outcome<void> check(const catalog& c);
 

@@ -32,7 +32,7 @@ TEST_CASE("the same group and the same series are given out again without a new 
   CHECK(b.version() > version);
 }
 
-TEST_CASE("a family of the catalogue brings its resolution, whatever the source says") {
+TEST_CASE("a family of METRICS.md brings its resolution, whatever the source says") {
   board b;
   const auto g = b.add_group("rapl", "", 1s, 10s);
   const auto s = b.add_series(g, "rapl_power_watts", {{"package", "0"}}, 5, metrics::kind::counter, "mine");
@@ -202,7 +202,7 @@ TEST_CASE("our own series never change their exponent") {
   CHECK(b.series()[s].reason == absence::out_of_range);
 }
 
-TEST_CASE("a label that hardware spelt wrongly does not cost the whole catalogue") {
+TEST_CASE("a label that hardware spelt wrongly does not cost the whole catalog") {
   board b;
   const auto g = b.add_group("os", "chip \xff", 1s, 10s);
   CHECK(b.groups()[g].info.name == "chip ?");
@@ -232,7 +232,7 @@ TEST_CASE("removed series and groups give their places back and leave the others
 }
 
 // Before, one bad line in a user's file made the aggregator refuse all series of the node.
-TEST_CASE("what the wire would not take is refused series by series, and the catalogue stays good") {
+TEST_CASE("what the wire would not take is refused series by series, and the catalog stays good") {
   board b;
   const auto g = b.add_group("textfile", "x.prom", 1s, 10s);
   metrics::label_set many;

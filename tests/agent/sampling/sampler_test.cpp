@@ -296,7 +296,7 @@ TEST_CASE("a source is told which of its families are wanted, and when none is a
   CHECK(rapl.wanted.wishes[0].family == "rapl_power_watts");
   CHECK(rapl.wanted.wishes[0].period_ms == 200);
   CHECK(rapl.wanted.wishes[1].family == "rapl_tdp_watts");
-  // A family that is not in the catalogue belongs to the source that brought it.
+  // A family that is not in METRICS.md belongs to the source that brought it.
   REQUIRE(file.wanted.wishes.size() == 1);
   CHECK(file.wanted.wishes[0].period_ms == 700);
   CHECK(b.s.report()[1].period == 700ms);

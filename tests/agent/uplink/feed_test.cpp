@@ -26,7 +26,7 @@ TEST_SUITE("agent/uplink/feed") {
     wire::batch batch;
   };
 
-  TEST_CASE_FIXTURE(fixture, "the catalogue is due first, and again when the set of series changes") {
+  TEST_CASE_FIXTURE(fixture, "the catalog is due first, and again when the set of series changes") {
     CHECK(sent.catalog_due());
     const auto c = sent.announce();
     CHECK_FALSE(sent.catalog_due());
@@ -38,7 +38,7 @@ TEST_SUITE("agent/uplink/feed") {
     CHECK(sent.announce().series.size() == 3);
   }
 
-  TEST_CASE_FIXTURE(fixture, "a removed series leaves no hole in the catalogue") {
+  TEST_CASE_FIXTURE(fixture, "a removed series leaves no hole in the catalog") {
     b.remove_series(watts);
     const auto c = sent.announce();
     REQUIRE(c.series.size() == 1);

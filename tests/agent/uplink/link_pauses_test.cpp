@@ -36,7 +36,7 @@ duration mean_pause(int sessions, duration lasted) {
 }  // namespace
 
 TEST_SUITE("agent/uplink/link_pauses") {
-  // Before, a catalogue that the aggregator refused was sent again every half second, for ever.
+  // Before, a catalog that the aggregator refused was sent again every half second, for ever.
   TEST_CASE("sessions that end soon after their welcome are begun less and less often") {
     CHECK(mean_pause(1, 1s) < 1s);
     CHECK(mean_pause(4, 1s) > 3s);

@@ -110,7 +110,7 @@ TEST_SUITE("agent/uplink/send_budget") {
     CHECK(on_the_wire(20'000) == 20'000 + 2 * 22 + 15 * 52);
   }
 
-  TEST_CASE("what any link watches is watched, and a new catalogue is due when it matters") {
+  TEST_CASE("what any link watches is watched, and a new catalog is due when it matters") {
     send_pace p(100);
     wire::interest watts, load;
     watts.wishes = {{"rapl_power_watts", 200}};

@@ -95,7 +95,7 @@ struct house {
     const auto id = whole.node(name);
     REQUIRE(id.has_value());
     whole.connected(*id, "1.0", "10.0.0.1", now += 1s);
-    REQUIRE(whole.catalogue(*id, announced, now).has_value());
+    REQUIRE(whole.catalog(*id, announced, now).has_value());
     return *id;
   }
   void value(store::node_id id, std::int64_t temp) {
@@ -218,7 +218,7 @@ TEST_SUITE("aggregator/core/core") {
     CHECK(h.yielded.back() == "interest temp");
   }
 
-  TEST_CASE("a batch that does not fit the catalogue is refused and changes nothing") {
+  TEST_CASE("a batch that does not fit the catalog is refused and changes nothing") {
     house h;
     h.policy(hot);
     const auto a = h.agent("node-a");

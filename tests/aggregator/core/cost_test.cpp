@@ -83,7 +83,7 @@ struct house {
       const auto id = whole.node(fmt::format("n{}", ids.size()));
       REQUIRE(id.has_value());
       whole.connected(*id, "1.0", "10.0.0.1", now);
-      REQUIRE(whole.catalogue(*id, announced, now).has_value());
+      REQUIRE(whole.catalog(*id, announced, now).has_value());
       ids.push_back(*id);
     }
   }

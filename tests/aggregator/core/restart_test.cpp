@@ -94,7 +94,7 @@ struct replica {
   void connect(std::size_t n, instant now) {
     const auto id = whole->node(name_of(n)).value();
     whole->connected(id, "1.0", "10.0.0.1", now + boot);
-    REQUIRE(whole->catalogue(id, announced, now + boot).has_value());
+    REQUIRE(whole->catalog(id, announced, now + boot).has_value());
   }
   void disconnect(std::size_t n, instant now) {
     whole->disconnected(whole->node(name_of(n)).value(), now + boot);
@@ -404,15 +404,15 @@ spec: {strategies: {minimizepower: {}}}
     auto announced = store::catalog_builder().group("os", 4'000).series("os_cpu_utilization_ratio", {}, -4);
     announced.series("os_cpus").series("host_hardware_info", {{"cpu", "EPYC"}, {"sockets", "1"}});
     announced.series("host_power_watts", {{"source", "rapl"}});
-    const wire::catalog catalogue = announced;
-    const auto connect = [&catalogue](core& c, instant at) {
+    const wire::catalog catalog = announced;
+    const auto connect = [&catalog](core& c, instant at) {
       const auto id = c.node("a").value();
       c.connected(id, "1.0", "10.0.0.1", at);
-      REQUIRE(c.catalogue(id, catalogue, at).has_value());
+      REQUIRE(c.catalog(id, catalog, at).has_value());
       return id;
     };
-    const auto second = [&catalogue](core& c, store::node_id id, instant at) {
-      REQUIRE(c.batch(id, store::batch_at(catalogue, at, {{0, 3000}, {1, 16}, {2, 1}, {3, 200}}), 0s, at)
+    const auto second = [&catalog](core& c, store::node_id id, instant at) {
+      REQUIRE(c.batch(id, store::batch_at(catalog, at, {{0, 3000}, {1, 16}, {2, 1}, {3, 200}}), 0s, at)
                   .has_value());
       for (int i = 0; i < 10; ++i) c.tick(at + i * 100ms);
     };

@@ -116,7 +116,7 @@ TEST_SUITE("aggregator/custom_metrics/names") {
     CHECK(list.revision() == before);
   }
 
-  TEST_CASE("nodes are looked at only when one may have another catalogue") {
+  TEST_CASE("nodes are looked at only when one may have another catalog") {
     store::view nodes;
     name_list list;
     add(nodes, 0, "n1", store::catalog_builder().group("textfile").series("inlet_celsius"));

@@ -101,7 +101,7 @@ TEST_SUITE("aggregator/ingest/authorise") {
 }
 
 TEST_SUITE("aggregator/ingest/admission") {
-  TEST_CASE("five catalogues at once go by, then one a second") {
+  TEST_CASE("five catalogs at once go by, then one a second") {
     catalog_pace pace;
     const instant now(100s);
     for (int i = 0; i < 5; ++i) CHECK(pace.took(now) <= now);

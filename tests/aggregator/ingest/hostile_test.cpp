@@ -141,7 +141,7 @@ TEST_SUITE("aggregator/ingest/hostile") {
       first.peer->close();
       for (std::size_t bit = 0; bit < size * 8; bit += 7) {
         CAPTURE(bit);
-        const std::string name = "node-" + std::to_string(bit + 2);  // one node's catalogues have a pace
+        const std::string name = "node-" + std::to_string(bit + 2);  // one node's catalogs have a pace
         visitor agent(h, name);
         co_await agent.settle(name);
         wire::bytes raw = co_await next_batch(agent);
@@ -180,14 +180,14 @@ TEST_SUITE("aggregator/ingest/hostile") {
     });
   }
 
-  TEST_CASE("a batch for series that the catalogue does not have ends the session by name") {
+  TEST_CASE("a batch for series that the catalog does not have ends the session by name") {
     support::run([](async::loop& loop) -> task<void> {
       house h(loop);
       witness w(h);
       co_await w.arrive();
       visitor agent(h, "node-1");
       co_await agent.settle("node-1");
-      // The batch of an honest encoder that has a larger catalogue.
+      // The batch of an honest encoder that has a larger catalog.
       wire::catalog larger = two_packages().series("more").series("and_more");
       wire::batch_encoder encoder;
       encoder.reset(larger);
@@ -207,7 +207,7 @@ TEST_SUITE("aggregator/ingest/hostile") {
     });
   }
 
-  TEST_CASE("a catalogue beyond the node's bound is refused by name") {
+  TEST_CASE("a catalog beyond the node's bound is refused by name") {
     support::run([](async::loop& loop) -> task<void> {
       house h(loop);
       witness w(h);

@@ -139,13 +139,13 @@ struct visitor {
     co_await send();
     co_await next();
   }
-  /// Says hello, sends the catalogue of a machine with two packages and a first full batch, and waits until
+  /// Says hello, sends the catalog of a machine with two packages and a first full batch, and waits until
   /// these values are in the view.
   task<void> settle(std::string node) {
     catalog = store::two_packages();
     co_await settle_with_catalog(std::move(node));
   }
-  /// The same with the catalogue in `catalog`.
+  /// The same with the catalog in `catalog`.
   task<void> settle_with_catalog(std::string node) {
     const std::string session_node = node;
     co_await hello(std::move(node));

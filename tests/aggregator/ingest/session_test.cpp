@@ -46,7 +46,7 @@ TEST_SUITE("aggregator/ingest/session") {
     });
   }
 
-  TEST_CASE("an agent that announces catalogue after catalogue is read more slowly, and loses nothing") {
+  TEST_CASE("an agent that announces catalog after catalog is read more slowly, and loses nothing") {
     support::run([](async::loop& loop) -> task<void> {
       house h(loop);
       visitor agent(h, "node-1");
@@ -67,10 +67,10 @@ TEST_SUITE("aggregator/ingest/session") {
     });
   }
 
-  TEST_CASE("an agent that connects anew for each catalogue is read more slowly, too") {
+  TEST_CASE("an agent that connects anew for each catalog is read more slowly, too") {
     support::run([](async::loop& loop) -> task<void> {
       house h(loop);
-      // The sixth catalogue is slowed if each comes within a second. On a busy machine it may take a few
+      // The sixth catalog is slowed if each comes within a second. On a busy machine it may take a few
       // more.
       for (int tries = 0; tries < 60 && h.door->counters().slowed_catalogs == 0; ++tries) {
         visitor agent(h, "node-1");

@@ -21,7 +21,7 @@ struct house {
   questions::question_maker ask = questions::ask_store(windows);
 
   /// node-a: 60.0 and 55.0 W, 7.1 W of DRAM, read at 100.8 s. node-b: RAPL may not be read, and it has a
-  /// metric of a user. node-c: no catalogue yet; its link is down since 91 s.
+  /// metric of a user. node-c: no catalog yet; its link is down since 91 s.
   house() {
     auto a = add("node-a", store::two_packages());
     const std::vector<std::int64_t> mantissas = {600,  550, 71,   400,  9999, 1000,

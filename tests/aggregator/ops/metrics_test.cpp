@@ -114,11 +114,11 @@ TEST_SUITE("aggregator/ops/metrics") {
     CHECK(text.find("# cut off: ") != std::string::npos);
   }
 
-  TEST_CASE("our own numbers come with the catalogue's help and type") {
+  TEST_CASE("our own numbers come with their family's help and type") {
     std::vector<own_sample> samples = {
         {"binnacle_sessions", {}, std::uint64_t{3}},
         {"binnacle_nodes", {{"state", "connected"}}, std::uint64_t{3}},
-        {"binnacle_not_in_the_catalogue", {}, std::uint64_t{1}},
+        {"binnacle_of_no_family", {}, std::uint64_t{1}},
         {"binnacle_nodes", {{"state", "disconnected"}}, std::uint64_t{0}},
         {"binnacle_aggregator_cpu_seconds_total", {}, 1.25},
         {"binnacle_decision_age_seconds", {}, histogram_sample{{0.1, 1}, {2, 1, 0}, 0.75}},
@@ -199,7 +199,7 @@ TEST_SUITE("aggregator/ops/metrics") {
     }
   }
 
-  TEST_CASE("units come from the catalogue, else from the name") {
+  TEST_CASE("units come from the family, else from the name") {
     struct row {
       const char* name;
       const char* unit;

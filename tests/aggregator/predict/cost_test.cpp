@@ -1,6 +1,6 @@
 #include "aggregator/predict/cost.hpp"
 
-#include "aggregator/predict/objective.hpp"
+#include "aggregator/predict/placing.hpp"
 
 #include <doctest/doctest.h>
 

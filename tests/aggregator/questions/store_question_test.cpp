@@ -86,7 +86,7 @@ TEST_SUITE("aggregator/questions/store_question") {
     CHECK(ask(ingest, node, "rapl_power_watts", "package=9").value.reason == absence::missing);
   }
 
-  TEST_CASE("what was worked out for one catalogue is not used for another") {
+  TEST_CASE("what was worked out for one catalog is not used for another") {
     fake_ingest ingest;
     const auto maker = ask_store(ingest.windows);
     for (int i = 0; i < 200; ++i) {
@@ -124,7 +124,7 @@ TEST_SUITE("aggregator/questions/store_question") {
     CHECK(asked_before(node, at_s(101)).value.value == decimal{1221, -1});
   }
 
-  TEST_CASE("a node without a catalogue has no value yet") {
+  TEST_CASE("a node without a catalog has no value yet") {
     fake_ingest ingest;
     store::node_view node;
     CHECK(ask(ingest, node, "rapl_power_watts").value.reason == absence::not_read_yet);

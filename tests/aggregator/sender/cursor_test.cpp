@@ -118,7 +118,7 @@ TEST_SUITE("aggregator/sender/cursor") {
     CHECK(b.take({}, at_s(13)).empty());
   }
 
-  TEST_CASE("with another catalogue, what is in both goes on and what has gone ends") {
+  TEST_CASE("with another catalog, what is in both goes on and what has gone ends") {
     bench b;
     const auto before = row_of(two_families());
     before->set_value(0, 715);

@@ -12,7 +12,7 @@ namespace binnacle::store {
 
 namespace {
 
-/// A row of this catalogue. Every group was read at 100 s, and the series have these mantissas; a series
+/// A row of this catalog. Every group was read at 100 s, and the series have these mantissas; a series
 /// without one is absent.
 struct node {
   explicit node(const wire::catalog& c) : cells(std::make_shared<const shape>(make_shape(c, {})->what)) {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-/// Short ways to make catalogues and batches as agents send them.
+/// Short ways to make catalogs and batches as agents send them.
 namespace binnacle::store {
 
 constexpr instant at_s(double seconds) { return from_ns(static_cast<std::int64_t>(seconds * 1e9)); }

@@ -13,7 +13,7 @@
 namespace binnacle::store {
 
 TEST_SUITE("aggregator/store/shape") {
-  TEST_CASE("a catalogue of names that were chosen to collide makes no series share a hash") {
+  TEST_CASE("a catalog of names that were chosen to collide makes no series share a hash") {
     constexpr std::size_t many = 2'000;
     const auto names = test::colliding_names(many);
     wire::catalog chosen = catalog_builder().group("x");
@@ -46,7 +46,8 @@ TEST_SUITE("aggregator/store/shape") {
   }
 
   TEST_CASE(
-      "labels of our families are put in catalogue order, so that flat names do not depend on the agent") {
+      "labels of our families are put in the order of the family, so that flat names do not depend on the "
+      "agent") {
     const auto made = make_shape(catalog_builder().group("rapl").series(
                                      "rapl_zone_power_watts", {{"package", "0"}, {"zone", "dram"}}, -1),
                                  {});
@@ -206,7 +207,7 @@ TEST_SUITE("aggregator/store/shape") {
     CHECK(made->what.all.size() == 1);
   }
 
-  TEST_CASE("a catalogue out of bounds is refused as a whole, with its size") {
+  TEST_CASE("a catalog out of bounds is refused as a whole, with its size") {
     catalog_builder c;
     c.group("textfile");
     SUBCASE("a million series") {
@@ -241,7 +242,7 @@ TEST_SUITE("aggregator/store/shape") {
     CHECK(made->refusals.size() == 8);
   }
 
-  TEST_CASE("equal catalogues share one shape, and a shape nobody has is forgotten") {
+  TEST_CASE("equal catalogs share one shape, and a shape nobody has is forgotten") {
     shape_pool pool;
     auto a = pool.intern(make_shape(two_packages(), {})->what);
     auto b = pool.intern(make_shape(two_packages(), {})->what);

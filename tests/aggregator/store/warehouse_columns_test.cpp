@@ -53,7 +53,7 @@ TEST_SUITE("aggregator/store/warehouse/columns") {
 
   TEST_CASE("windows of one metric cost one look at its series, however many they are") {
     bench b;
-    std::vector<warehouse::watched> windows{b.store.watch({"rapl_power_watts"}, at_s(99))};
+    std::vector<watched_values> windows{b.store.watch({"rapl_power_watts"}, at_s(99))};
     for (int s = 1; s <= 60; ++s)
       windows.push_back(
           b.store.watch({"rapl_power_watts", std::chrono::seconds(s), statistic::max}, at_s(99)));
@@ -70,7 +70,7 @@ TEST_SUITE("aggregator/store/warehouse/columns") {
     CHECK(windows[0].values->load(b.node).value == decimal{1070, -1});
     CHECK(windows[60].values->load(b.node).value == decimal{1170, -1});  // the largest of a minute
 
-    // After a new catalogue there are two looks, too.
+    // After a new catalog there are two looks, too.
     catalog_builder grown = two_packages();
     grown.made.version = 2;
     grown.group("os").series("os_load1", {}, -2);
@@ -227,8 +227,8 @@ TEST_SUITE("aggregator/store/warehouse/columns") {
 }
 
 TEST_SUITE("aggregator/store/warehouse/plans") {
-  // Once, a catalogue of 10,000 series that twenty columns read took 17 ms of the loop.
-  TEST_CASE("a new catalogue brings its plans along, and taking it compiles none") {
+  // Once, a catalog of 10,000 series that twenty columns read took 17 ms of the loop.
+  TEST_CASE("a new catalog brings its plans along, and taking it compiles none") {
     warehouse w;
     const node_id id = w.node("a").value();
     const auto old = w.watch({"rack_inlet"}, at_s(1));
@@ -337,7 +337,7 @@ TEST_SUITE("aggregator/store/warehouse/expiry") {
     CHECK(f.store.stale_after(f.store.watch({"nobody_has_it"}, at_s(1)).id) == 0s);
   }
 
-  TEST_CASE("a value that was too old when the catalogue changed is there for a longer staleAfter") {
+  TEST_CASE("a value that was too old when the catalog changed is there for a longer staleAfter") {
     bench b;
     const auto column = b.store.watch({"rapl_power_watts"}, at_s(99));
     const auto mean = b.store.watch({"rapl_power_watts", 30s, statistic::avg}, at_s(99));

@@ -13,7 +13,7 @@ namespace binnacle::store {
 using namespace std::chrono_literals;
 
 TEST_SUITE("aggregator/store/warehouse") {
-  TEST_CASE("a catalogue that was prepared while the node got another one keeps the values all the same") {
+  TEST_CASE("a catalog that was prepared while the node got another one keeps the values all the same") {
     warehouse w;
     const node_id id = w.node("n1").value();
     const auto with = [](std::uint32_t version, std::initializer_list<const char*> units) {
@@ -69,7 +69,7 @@ TEST_SUITE("aggregator/store/warehouse") {
     CHECK(cells->last_batch() == at_s(1101));
   }
 
-  TEST_CASE("a batch that fits no catalogue is refused whole") {
+  TEST_CASE("a batch that fits no catalog is refused whole") {
     bench b;
     b.send(100, {{0, 605}});
     auto bad = batch_at(b.catalog, at_s(101), {{0, 1}});
@@ -78,7 +78,7 @@ TEST_SUITE("aggregator/store/warehouse") {
       bad.absences.push_back({4'000'000'000u, absence::missing});
     }
     SUBCASE("a group that is not there") { bad.reads.push_back({1, 0}); }
-    SUBCASE("another catalogue") { bad.catalog_version = 2; }
+    SUBCASE("another catalog") { bad.catalog_version = 2; }
     const auto outcome = b.store.apply(b.node, bad, 0s, at_s(101));
     REQUIRE(outcome.has_error());
     CHECK(outcome.error().code == errc::protocol);
@@ -87,7 +87,7 @@ TEST_SUITE("aggregator/store/warehouse") {
     CHECK(b.store.counters().refused_batches == 1);
   }
 
-  TEST_CASE("a batch before the catalogue is refused") {
+  TEST_CASE("a batch before the catalog is refused") {
     warehouse w;
     const node_id n = w.node("a").value();
     CHECK(w.apply(n, {}, 0s, at_s(1)).error().code == errc::protocol);
@@ -135,7 +135,7 @@ TEST_SUITE("aggregator/store/warehouse") {
     CHECK(b.store.cells(b.node)->load(1).value == decimal{3, -1});
   }
 
-  TEST_CASE("a catalogue out of bounds leaves the old one in force") {
+  TEST_CASE("a catalog out of bounds leaves the old one in force") {
     bench b;
     b.send(100, {{0, 605}});
     wire::catalog huge = b.catalog;
@@ -162,7 +162,7 @@ TEST_SUITE("aggregator/store/warehouse") {
     CHECK(b.store.kinds() == 1);
   }
 
-  TEST_CASE("the same catalogue again, as after a reconnect, keeps the row") {
+  TEST_CASE("the same catalog again, as after a reconnect, keeps the row") {
     bench b;
     b.send(100, {{0, 605}});
     const auto before = b.store.cells(b.node);
@@ -171,7 +171,7 @@ TEST_SUITE("aggregator/store/warehouse") {
     CHECK(outcome->cells == before);
   }
 
-  TEST_CASE("a changed catalogue keeps the values and ages of what stayed") {
+  TEST_CASE("a changed catalog keeps the values and ages of what stayed") {
     bench b;
     const auto column = b.store.watch({"rapl_power_watts"}, at_s(99));
     b.send(100, {{0, 600}, {1, 500}, {2, 70}});

@@ -171,7 +171,7 @@ TEST_SUITE("aggregator/store/warehouse/windows") {
     CHECK(column.values->load(b.node).value == decimal{30015, -3});
   }
 
-  TEST_CASE("a catalogue with other counters does not count their difference as energy") {
+  TEST_CASE("a catalog with other counters does not count their difference as energy") {
     bench b;
     const auto column = b.store.watch({"rapl_power_watts", 60s, statistic::avg}, at_s(99));
     catalog_builder without = two_packages();

@@ -45,7 +45,7 @@ void announce(store::warehouse& to, machine& m, const std::string& cpu, instant 
   c.series("host_power_watts", {{"source", "dcmi"}});
   m.announced = c;
   m.announced.version = version;
-  if (to.set_catalog(m.id, m.announced, now).has_error()) throw std::runtime_error("a catalogue was refused");
+  if (to.set_catalog(m.id, m.announced, now).has_error()) throw std::runtime_error("a catalog was refused");
 }
 
 /// The load in this second: high by day and low at night, with a random walk around it.

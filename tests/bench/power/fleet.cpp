@@ -1,6 +1,6 @@
 #include "tests/bench/power/fleet.hpp"
 
-#include "aggregator/predict/objective.hpp"
+#include "aggregator/predict/placing.hpp"
 #include "aggregator/predict/wao/wao_v1.hpp"
 #include "aggregator/predict/wao/wao_v2.hpp"
 #include "tests/bench/power/prioritizer.hpp"

@@ -3,7 +3,7 @@
 // same on every machine, except for the last two tables.
 //   build/tests/bench/power/binnacle-power
 #include "aggregator/predict/learning/learner.hpp"
-#include "aggregator/predict/objective.hpp"
+#include "aggregator/predict/placing.hpp"
 #include "tests/bench/power/churn.hpp"
 #include "tests/bench/power/day.hpp"
 #include "tests/bench/power/fill.hpp"

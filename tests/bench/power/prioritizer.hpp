@@ -1,6 +1,6 @@
 #pragma once
 
-#include "aggregator/predict/objective.hpp"
+#include "aggregator/predict/placing.hpp"
 #include "tests/aggregator/extender/fleet.hpp"
 #include "tests/bench/power/fleet.hpp"
 

@@ -1,6 +1,6 @@
 #include "tests/bench/scale/node_sim.hpp"
 
-#include "common/metrics/catalog.hpp"
+#include "common/metrics/families.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -15,7 +15,7 @@ wire::catalog make_catalog() {
   out.groups = {{"rapl", "", 1000, 10'000}, {"os", "", 1000, 10'000}};
   const auto add = [&out](std::uint16_t group, const char* family, metrics::label_set labels = {}) {
     const metrics::family* f = metrics::find(family);
-    if (f == nullptr) throw std::logic_error(std::string("not in the catalogue: ") + family);
+    if (f == nullptr) throw std::logic_error(std::string("not in METRICS.md: ") + family);
     wire::series_info s;
     s.family = family;
     s.labels = std::move(labels);

@@ -247,7 +247,7 @@ TEST_SUITE("cli/dashboard/site") {
     site s({url(a)});
     auto b = s.browser();
     const std::string key = s.key();
-    for (const char* path : {"/live?topic=fleet", "/catalogue", "/history?span=1h&metric=os_load1"}) {
+    for (const char* path : {"/live?topic=fleet", "/families", "/history?span=1h&metric=os_load1"}) {
       INFO(path);
       CHECK(b.get(path).status == 401);
       CHECK(s.browser("evil.example").get(path, s.page(key)).status == 403);
@@ -260,7 +260,7 @@ TEST_SUITE("cli/dashboard/site") {
     CHECK(s.browser("evil.example").get("/").status == 403);
     CHECK(a.asked == 0);
 
-    CHECK(b.get("/catalogue", s.page(key)).status == 200);
+    CHECK(b.get("/families", s.page(key)).status == 200);
     const auto link = text(json::parse(b.post("/link", "", s.page(key)).body), "link");
     CHECK(link.starts_with("http://" + s.host() + "/#link="));
     const auto other = link.substr(link.find("#link=") + 6);
@@ -280,7 +280,7 @@ TEST_SUITE("cli/dashboard/site") {
     const auto none = b.get("/history?span=1h&metric=os_load1", without.page(key));
     CHECK(none.status == 404);
     CHECK(said(none).find("--history URL") != std::string::npos);
-    CHECK(list(json::parse(b.get("/catalogue", without.page(key)).body), "spans").empty());
+    CHECK(list(json::parse(b.get("/families", without.page(key)).body), "spans").empty());
 
     std::atomic<int> asked{0};
     http::router prometheus;
@@ -292,7 +292,7 @@ TEST_SUITE("cli/dashboard/site") {
     site with({url(a)}, {}, fmt::format("http://127.0.0.1:{}", database.port()));
     auto c = with.browser();
     const std::string other = with.key();
-    CHECK(list(json::parse(c.get("/catalogue", with.page(other)).body), "spans").size() == 5);
+    CHECK(list(json::parse(c.get("/families", with.page(other)).body), "spans").size() == 5);
     const auto told = c.get("/history?span=1h&metric=os_load1", with.page(other));
     CHECK(told.status == 200);
     CHECK(told.headers.contains("content-security-policy"));

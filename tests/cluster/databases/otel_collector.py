@@ -5,7 +5,7 @@ import json
 import re
 import urllib.parse
 
-from control_plane import built
+from support.control_plane import built
 from trial import free_port
 
 PROGRAM = built("otel-collector", "otel-collector")

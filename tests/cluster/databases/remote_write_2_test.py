@@ -8,7 +8,7 @@ import sys
 
 TESTS = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(TESTS / "integration"), str(TESTS / "cluster")]
-from control_plane import built  # noqa: E402  (the path comes first)
+from support.control_plane import built  # noqa: E402  (the path comes first)
 from prometheus import Prometheus  # noqa: E402
 from trial import run_tests  # noqa: E402
 from writing import Writing  # noqa: E402

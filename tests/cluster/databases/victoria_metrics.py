@@ -6,7 +6,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
-from control_plane import built
+from support.control_plane import built
 from trial import free_port
 
 PROGRAM = built("victoria-metrics", "victoria-metrics")

@@ -1,4 +1,4 @@
-#include "common/metrics/catalog.hpp"
+#include "common/metrics/families.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,6 @@
 #include "common/metrics/hardware_name.hpp"
 
-#include "common/metrics/catalog.hpp"
+#include "common/metrics/families.hpp"
 
 #include <doctest/doctest.h>
 
@@ -66,8 +66,8 @@ TEST_SUITE("common/metrics/hardware_name") {
     CHECK_FALSE(hardware_name_of("queue_length", {{"zone", "dram"}}));
   }
 
-  TEST_CASE("every unit of the catalogue has a name in UCUM, and counts have none") {
-    for (const auto& f : catalog()) {
+  TEST_CASE("every unit of ours has a name in UCUM, and counts have none") {
+    for (const auto& f : families()) {
       CAPTURE(f.name);
       CHECK(ucum(f.unit).empty() == f.unit.empty());
     }

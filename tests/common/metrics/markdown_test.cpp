@@ -1,4 +1,4 @@
-#include "common/metrics/catalog.hpp"
+#include "common/metrics/families.hpp"
 
 #include <doctest/doctest.h>
 
@@ -6,7 +6,7 @@
 #include <sstream>
 
 TEST_SUITE("common/metrics/markdown") {
-  TEST_CASE("METRICS.md is what the catalogue prints") {
+  TEST_CASE("METRICS.md is what the program prints") {
     std::ifstream file(BINNACLE_METRICS_MD, std::ios::binary);
     REQUIRE(file);
     std::ostringstream text;
@@ -24,7 +24,7 @@ TEST_SUITE("common/metrics/markdown") {
       for (auto at = text.find(start); at != std::string::npos; at = text.find(start, at + 1)) ++n;
       return n;
     };
-    for (const auto& f : binnacle::metrics::catalog()) {
+    for (const auto& f : binnacle::metrics::families()) {
       CAPTURE(f.name);
       CHECK(rows(f.name) == 1);
     }

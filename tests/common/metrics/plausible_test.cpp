@@ -33,7 +33,7 @@ TEST_SUITE("common/metrics/plausible") {
 
   TEST_CASE(
       "every metric that a node may have has bounds that are a range, but for a sensor of no known unit") {
-    for (const metrics::family& f : metrics::catalog()) {
+    for (const metrics::family& f : metrics::families()) {
       CAPTURE(f.name);
       const plausible_range r = metrics::plausible(f);
       CHECK(r.least < r.most);

@@ -14,7 +14,7 @@ struct dialogue {
   aggregator_session aggregator{aggregator_session::settings{}, start};
   instant now = start;
   std::vector<std::pair<instant, clock_reading>> told;
-  catalog announced;  // the last catalogue of the agent
+  catalog announced;  // the last catalog of the agent
 
   /// Carries what one side wants to send to the other side.
   void to_aggregator() {
@@ -27,7 +27,7 @@ struct dialogue {
     aggregator.take_output(sent);
     agent.feed(sent);
   }
-  /// The next event other than a clock. Clocks that come before it are kept in `told`, and a catalogue is
+  /// The next event other than a clock. Clocks that come before it are kept in `told`, and a catalog is
   /// opened at once.
   aggregator_session::event aggregator_next() {
     to_aggregator();

@@ -51,7 +51,7 @@ TEST_SUITE("common/wire/session/faults") {
       CHECK(d.aggregator.next(d.now) == aggregator_event::ended);
       CHECK(d.aggregator.ended()->why == reason::not_hello);
     }
-    SUBCASE("a catalogue before hello") {
+    SUBCASE("a catalog before hello") {
       REQUIRE(append(wrong, test::plain_catalog(1)).has_value());
       d.aggregator.feed(wrong);
       CHECK(d.aggregator.next(d.now) == aggregator_event::ended);
@@ -64,7 +64,7 @@ TEST_SUITE("common/wire/session/faults") {
       CHECK(d.aggregator.next(d.now) == aggregator_event::ended);
       CHECK(d.aggregator.ended()->why == reason::oversized);
     }
-    SUBCASE("a catalogue before welcome") {
+    SUBCASE("a catalog before welcome") {
       REQUIRE(d.agent.start(test::plain_hello(), d.now).has_value());
       REQUIRE(d.aggregator_next() == aggregator_event::hello);
       REQUIRE(append(wrong, test::plain_catalog(1)).has_value());
@@ -72,7 +72,7 @@ TEST_SUITE("common/wire/session/faults") {
       CHECK(d.aggregator.next(d.now) == aggregator_event::ended);
       CHECK(d.aggregator.ended()->why == reason::unexpected_message);
     }
-    SUBCASE("a batch before the catalogue") {
+    SUBCASE("a batch before the catalog") {
       d.welcome_agent();
       batch_encoder encoder;
       encoder.reset({});
@@ -181,7 +181,7 @@ TEST_SUITE("common/wire/session/faults") {
       REQUIRE(other.append(last, b).has_value());
       expected = reason::clock_backwards;
     }
-    SUBCASE("another catalogue") {
+    SUBCASE("another catalog") {
       encoder.reset(test::plain_catalog(2, 1, 7));
       REQUIRE(encoder.append(last, b).has_value());
       expected = reason::unknown_catalogue;

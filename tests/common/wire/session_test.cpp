@@ -225,7 +225,7 @@ TEST_SUITE("common/wire/session") {
     CHECK(d.agent.next(d.now) == agent_event::nothing);  // the agent answers with its clock
     d.now += 3s;
     d.announce(test::plain_catalog(1));
-    // The agent answered before it sent its catalogue, and the answer says when the question arrived.
+    // The agent answered before it sent its catalog, and the answer says when the question arrived.
     REQUIRE(d.told.size() == 1);
     CHECK(d.told[0].second.aggregator_us == to_ns(start) / 1'000);
     CHECK(d.told[0].second.agent_us == to_ns(start + 200ms) / 1'000);
@@ -257,7 +257,7 @@ TEST_SUITE("common/wire/session") {
     CHECK(d.told.size() > told);
   }
 
-  TEST_CASE("a new catalogue in a running session wants a full batch") {
+  TEST_CASE("a new catalog in a running session wants a full batch") {
     dialogue d;
     d.welcome_agent();
     d.announce(test::plain_catalog(1));
@@ -277,7 +277,7 @@ TEST_SUITE("common/wire/session") {
     CHECK(d.aggregator.last_batch().catalog_version == 2);
   }
 
-  TEST_CASE("a catalogue that is too large is refused at home and the session goes on") {
+  TEST_CASE("a catalog that is too large is refused at home and the session goes on") {
     dialogue d;
     d.welcome_agent();
     catalog c = test::plain_catalog(1);
@@ -313,7 +313,7 @@ TEST_SUITE("common/wire/session") {
     CHECK(d.agent.renew("x", d.now).has_error());
   }
 
-  TEST_CASE("what follows a catalogue waits until it has been opened elsewhere, and time goes on") {
+  TEST_CASE("what follows a catalog waits until it has been opened elsewhere, and time goes on") {
     dialogue d;
     d.welcome_agent();
     test::noisy_node node(1);

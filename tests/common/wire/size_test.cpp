@@ -41,10 +41,10 @@ TEST_SUITE("common/wire/size") {
     CHECK(largest <= 200);
   }
 
-  TEST_CASE("the catalogue of that node fits a few kilobytes") {
+  TEST_CASE("the catalog of that node fits a few kilobytes") {
     bytes out;
     REQUIRE(append(out, test::noisy_node(7).announces()).has_value());
-    MESSAGE("catalogue of 40 series: ", out.size(), " bytes");
+    MESSAGE("catalog of 40 series: ", out.size(), " bytes");
     CHECK(out.size() < 2'000);
   }
 }

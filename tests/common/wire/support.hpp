@@ -14,7 +14,7 @@
 #include <tuple>
 #include <vector>
 
-/// Helpers for the tests of this room: they print and compare messages, and make catalogues and nodes.
+/// Helpers for the tests of this room: they print and compare messages, and make catalogs and nodes.
 namespace binnacle {
 inline std::ostream& operator<<(std::ostream& out, absence a) { return out << to_string(a); }
 }  // namespace binnacle
@@ -72,7 +72,7 @@ using namespace std::chrono_literals;
 
 inline constexpr instant start = instant(1h);
 
-/// A catalogue of `n` series in `groups` groups, with ten series per family.
+/// A catalog of `n` series in `groups` groups, with ten series per family.
 inline catalog plain_catalog(std::size_t n, std::size_t groups = 1, std::uint32_t version = 1) {
   catalog c;
   c.version = version;

@@ -290,7 +290,7 @@ TEST_CASE("without an inlet of the BMC, what is named as one is taken, and nothi
   }
 }
 
-TEST_CASE("a figure that stays the same keeps its series, and its catalogue") {
+TEST_CASE("a figure that stays the same keeps its series, and its catalog") {
   bench b;
   b.out.set(b.add(b.rapl, "rapl_power_watts", {{"package", "0"}}), 80.0);
   b.pass(1, {b.rapl});

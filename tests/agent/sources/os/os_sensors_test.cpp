@@ -414,10 +414,10 @@ TEST_CASE("single CPUs and cores are there when they are asked for") {
   CHECK(shown(m.out, "os_per_cpu_utilization_ratio", {{"cpu", "0"}}) == "malformed");
 }
 
-TEST_CASE("every series of sensors is one of the catalogue, with its labels in order") {
+TEST_CASE("every series of sensors is one of METRICS.md, with its labels in order") {
   machine m(sensor_trees::xeon, true);
   CHECK(m.out.live_series() > 50);
-  agent::test::check_catalogue(m.out);
+  agent::test::check_families(m.out);
 }
 
 TEST_CASE("the probe says once what is not there") {

@@ -119,13 +119,13 @@ TEST_CASE("gauges come with the first read, rates and ratios with the second") {
   CHECK(os.limitation().empty());
 }
 
-TEST_CASE("every series is one of the catalogue, with its labels in order") {
+TEST_CASE("every series is one of METRICS.md, with its labels in order") {
   machine m;
   auto os = m.source(true);
   REQUIRE(os.discover(m.out));
   REQUIRE(os.read(m.out));
   CHECK(m.out.live_series() > 60);
-  agent::test::check_catalogue(m.out);
+  agent::test::check_families(m.out);
 }
 
 TEST_CASE("the wire counts, pods' interfaces only when asked for, loopback never") {

@@ -3,7 +3,7 @@
 #include "agent/sources/pmu/counted_event.hpp"
 #include "agent/sources/pmu/memory_bandwidth.hpp"
 #include "agent/sources/pmu/named_events.hpp"
-#include "common/metrics/catalog.hpp"
+#include "common/metrics/families.hpp"
 #include "tests/agent/support.hpp"
 #include "tests/support/machine/pmu_tree.hpp"
 #include "tests/support/temp_folder.hpp"
@@ -46,7 +46,7 @@ struct machine {
 
 TEST_SUITE_BEGIN("agent/sources/pmu/event_finder");
 
-TEST_CASE("every named event has its families in the catalogue, and its own number") {
+TEST_CASE("every named event has its families in METRICS.md, and its own number") {
   const auto all = named_events();
   for (const auto& e : all) {
     CAPTURE(e.name);

@@ -71,12 +71,12 @@ TEST_CASE("sums, rates, instructions per cycle, miss ratio and memory bandwidth 
   CHECK(b.source.limitation().empty());
 }
 
-TEST_CASE("every series of every preset is one of the catalogue, with its labels in order") {
+TEST_CASE("every series of every preset is one of METRICS.md, with its labels in order") {
   for (const bool per_cpu : {false, true}) {
     bench b(pmus::xeon(), {.wishes = {event_preset::collectd, {"r01c2"}}, .per_cpu = per_cpu});
     b.warm_up();
     CHECK(b.out.live_series() > 80);
-    agent::test::check_catalogue(b.out, false);
+    agent::test::check_families(b.out, false);
     for (const auto& e : b.out.series()) {
       CAPTURE(e.info.family);
       CHECK(e.reason == absence::none);

@@ -79,11 +79,11 @@ TEST_CASE("power, energy, limits, headroom and utilization of a two-socket machi
   CHECK(b.source.limitation().empty());
 }
 
-TEST_CASE("every series the source announces is one of the catalogue, with its labels in order") {
+TEST_CASE("every series the source announces is one of METRICS.md, with its labels in order") {
   bench b(machines::client());
   b.warm_up();
   CHECK(b.out.live_series() > 10);
-  agent::test::check_catalogue(b.out, false);
+  agent::test::check_families(b.out, false);
 }
 
 TEST_CASE("every package of every kind of machine has its power") {

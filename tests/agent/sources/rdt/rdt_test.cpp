@@ -81,11 +81,11 @@ TEST_CASE("cache and bandwidth of every group and cache, with rates from the sec
   CHECK(m.source.limitation().empty());
 }
 
-TEST_CASE("every series is one of the catalogue, with its labels in order") {
+TEST_CASE("every series is one of METRICS.md, with its labels in order") {
   machine m;
   m.start();
   CHECK(m.out.live_series() == 4 * 2 * 5);
-  agent::test::check_catalogue(m.out);
+  agent::test::check_families(m.out);
 }
 
 TEST_CASE("a word in place of a number is absent with its reason, and breaks the rate") {

@@ -94,7 +94,7 @@ TEST_SUITE("aggregator/policy/engine/missing") {
     w.value('a', "temp", 90);
     w.at(120s);
     CHECK(w.what('a') == state::violating);
-    // When a catalogue has changed, the store reports the old value again, like this.
+    // When a catalog has changed, the store reports the old value again, like this.
     w.sample('a', "temp", {{90, 0}, w.start, w.start + 10s, absence::none});
     CHECK(w.what('a') == state::violating);
     w.value('a', "temp", 75);

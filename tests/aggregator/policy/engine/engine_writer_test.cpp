@@ -1,3 +1,4 @@
+#include "aggregator/policy/label_keys.hpp"
 #include "aggregator/policy/text/policy_set.hpp"
 #include "tests/aggregator/policy/world.hpp"
 

@@ -20,7 +20,7 @@ constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min(),
                        most = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t second = 1'000'000'000;
 
-/// Batch 8 of catalogue 1, sent at 101 s, with the columns that `fill` writes.
+/// Batch 8 of catalog 1, sent at 101 s, with the columns that `fill` writes.
 template <class Fill>
 bytes by_hand(Fill fill) {
   bytes out;
@@ -35,7 +35,7 @@ bytes by_hand(Fill fill) {
   return out;
 }
 
-/// An encoder and a decoder for the same catalogue.
+/// An encoder and a decoder for the same catalog.
 struct pair_of_ends {
   explicit pair_of_ends(const catalog& c) {
     encoder.reset(c);
@@ -168,7 +168,7 @@ TEST_SUITE("common/wire/codec/batch_codec") {
     }
   }
 
-  TEST_CASE("a thousand random batches over a large catalogue leave both ends agreeing") {
+  TEST_CASE("a thousand random batches over a large catalog leave both ends agreeing") {
     constexpr std::size_t series = 1'000;
     pair_of_ends ends(test::plain_catalog(series, 7));
     std::mt19937_64 random(42);
@@ -200,14 +200,14 @@ TEST_SUITE("common/wire/codec/batch_codec") {
     }
   }
 
-  TEST_CASE("a catalogue of 65,535 series fits one full batch, also with the widest mantissas") {
+  TEST_CASE("a catalog of 65,535 series fits one full batch, also with the widest mantissas") {
     pair_of_ends ends(test::plain_catalog(max_series));
     CHECK(ends.send(full_batch(max_series, most)).values.size() == max_series);
     CHECK(ends.send(full_batch(max_series, least, 101 * second)).values.back() ==
           series_value{max_series - 1, least});
   }
 
-  TEST_CASE("an empty catalogue has empty batches") {
+  TEST_CASE("an empty catalog has empty batches") {
     pair_of_ends ends(test::plain_catalog(0, 0));
     CHECK(ends.send(full_batch(0)).values.empty());
     CHECK(ends.send(delta_batch({})).values.empty());
@@ -238,11 +238,11 @@ TEST_SUITE("common/wire/codec/batch_codec") {
     ends.send(full_batch(4, 10));
     batch bad = delta_batch({{1, 11}});
     reason expected{};
-    SUBCASE("a series beyond the catalogue") { bad.values = {{4, 1}}, expected = reason::unknown_series; }
-    SUBCASE("an absent one beyond the catalogue") {
+    SUBCASE("a series beyond the catalog") { bad.values = {{4, 1}}, expected = reason::unknown_series; }
+    SUBCASE("an absent one beyond the catalog") {
       bad.absences = {{9, absence::gap}}, expected = reason::unknown_series;
     }
-    SUBCASE("a group beyond the catalogue") { bad.reads = {{2, second}}, expected = reason::unknown_series; }
+    SUBCASE("a group beyond the catalog") { bad.reads = {{2, second}}, expected = reason::unknown_series; }
     SUBCASE("series out of order") { bad.values = {{2, 1}, {1, 1}}, expected = reason::bad_message; }
     SUBCASE("a series twice") { bad.values = {{2, 1}, {2, 1}}, expected = reason::bad_message; }
     SUBCASE("a series both ways") { bad.absences = {{1, absence::gap}}, expected = reason::bad_message; }
@@ -262,7 +262,7 @@ TEST_SUITE("common/wire/codec/batch_codec") {
     CHECK(ends.send(delta_batch({{1, 12}})).sequence == 2);
   }
 
-  TEST_CASE("the first batch after a catalogue must be full") {
+  TEST_CASE("the first batch after a catalog must be full") {
     pair_of_ends ends(test::plain_catalog(2));
     bytes out;
     batch b = delta_batch({{0, 1}});
@@ -293,7 +293,7 @@ TEST_SUITE("common/wire/codec/batch_codec") {
     };
     static const row table[] = {
         {"nothing wrong", reason::none, [](schema::Batch::Builder) {}},
-        {"another catalogue", reason::unknown_catalogue,
+        {"another catalog", reason::unknown_catalogue,
          [](schema::Batch::Builder to) { to.setCatalogVersion(2); }},
         {"a batch left out", reason::sequence_gap, [](schema::Batch::Builder to) { to.setSequence(9); }},
         {"the same batch again", reason::sequence_gap, [](schema::Batch::Builder to) { to.setSequence(7); }},
@@ -310,7 +310,7 @@ TEST_SUITE("common/wire/codec/batch_codec") {
         {"a read before boot", reason::none,
          [](schema::Batch::Builder to) { to.initReadAgesUs(1).set(0, 101'000'001); }, 1},
         {"more reads than groups", reason::none, [](schema::Batch::Builder to) { to.initReadAgesUs(3); }, 1},
-        {"a group beyond the catalogue", reason::none,
+        {"a group beyond the catalog", reason::none,
          [](schema::Batch::Builder to) { to.initReadAgesUs(1), to.initReadGroups(1).set(0, 2); }, 1},
         {"a group twice", reason::none,
          [](schema::Batch::Builder to) { to.initReadAgesUs(2), to.initReadGroups(2); }, 1},
@@ -320,9 +320,9 @@ TEST_SUITE("common/wire/codec/batch_codec") {
          [](schema::Batch::Builder to) { to.initDeltas(11); }},
         {"few deltas and no bitmap", reason::bad_message,
          [](schema::Batch::Builder to) { to.initDeltas(9); }},
-        {"a bit beyond the catalogue", reason::none,
+        {"a bit beyond the catalog", reason::none,
          [](schema::Batch::Builder to) { to.initDeltas(1), to.initChanged(2)[1] = 4; }, 1},
-        {"a bitmap far beyond the catalogue", reason::bad_message,
+        {"a bitmap far beyond the catalog", reason::bad_message,
          [](schema::Batch::Builder to) { to.initDeltas(1), to.initChanged(99); }},
         {"a bitmap with other bits", reason::bad_message,
          [](schema::Batch::Builder to) { to.initDeltas(1), to.initChanged(1)[0] = 3; }},
@@ -332,7 +332,7 @@ TEST_SUITE("common/wire/codec/batch_codec") {
          [](schema::Batch::Builder to) { to.initDeltas(1).set(0, 0xffff'ffff), to.initChanged(1)[0] = 1; }},
         {"a wide value too many", reason::bad_message,
          [](schema::Batch::Builder to) { to.initDeltas(1), to.initChanged(1)[0] = 1, to.initWide(1); }},
-        {"an absence beyond the catalogue", reason::none,
+        {"an absence beyond the catalog", reason::none,
          [](schema::Batch::Builder to) { to.initAbsentSeries(1).set(0, 10), to.initAbsentReasons(1); }, 1},
         {"more absences than series", reason::none,
          [](schema::Batch::Builder to) { to.initAbsentSeries(11), to.initAbsentReasons(11); }, 10},

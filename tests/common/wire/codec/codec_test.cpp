@@ -82,7 +82,7 @@ TEST_SUITE("common/wire/codec") {
     CHECK(i.wishes[0].period_ms == 200);
   }
 
-  TEST_CASE("a catalogue comes over with its labels, kinds, exponents and helps") {
+  TEST_CASE("a catalog comes over with its labels, kinds, exponents and helps") {
     catalog c;
     c.version = 9;
     c.groups = {{"rapl", "", 200, 10'000}, {"textfile", "demo.prom", 15'000, 45'000}};
@@ -105,14 +105,14 @@ TEST_SUITE("common/wire/codec") {
     CHECK(got.series == c.series);
   }
 
-  TEST_CASE("the largest catalogue comes over") {
+  TEST_CASE("the largest catalog comes over") {
     const catalog c = test::plain_catalog(max_series, max_groups);
     const catalog got = over_the_wire(c);
     CHECK(got.series == c.series);
     CHECK(got.groups == c.groups);
   }
 
-  TEST_CASE("a wrong catalogue is refused at home by name; on arrival a wrong series costs only itself") {
+  TEST_CASE("a wrong catalog is refused at home by name; on arrival a wrong series costs only itself") {
     catalog c = test::plain_catalog(3);
     reason expected = reason::bad_catalogue;
     SUBCASE("a million series") {
@@ -144,7 +144,7 @@ TEST_SUITE("common/wire/codec") {
     CHECK(sent.error().why == expected);
     CHECK(out.empty());
 
-    // The same catalogue from a writer that does not check. What does not fit into a frame cannot arrive, so
+    // The same catalog from a writer that does not check. What does not fit into a frame cannot arrive, so
     // it is not tried.
     if (c.series.size() > max_series + 1) return;
     bytes unchecked;

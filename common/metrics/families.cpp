@@ -1,4 +1,4 @@
-#include "common/metrics/catalog.hpp"
+#include "common/metrics/families.hpp"
 
 #include "common/metrics/families_agent.hpp"
 #include "common/metrics/families_aggregator.hpp"
@@ -75,7 +75,7 @@ std::string flattened(std::string_view value) {
 
 }  // namespace
 
-std::span<const family> catalog() noexcept { return sorted_families; }
+std::span<const family> families() noexcept { return sorted_families; }
 
 const family* find(std::string_view name) noexcept {
   const auto at = std::ranges::lower_bound(sorted_families, name, {}, &family::name);

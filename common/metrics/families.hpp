@@ -13,12 +13,12 @@
 
 namespace binnacle::metrics {
 
-/// Label names and values of a series: in catalogue order for our own families, in the given order for
+/// Label names and values of a series: in the order of the family for our own, in the given order for
 /// foreign ones.
 using label_set = std::vector<std::pair<std::string, std::string>>;
 
 /// Every family that a Binnacle program can emit, sorted by name.
-std::span<const family> catalog() noexcept;
+std::span<const family> families() noexcept;
 
 /// The family of that name, or null.
 const family* find(std::string_view name) noexcept;

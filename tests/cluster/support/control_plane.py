@@ -19,7 +19,7 @@ import tempfile
 import urllib.error
 import urllib.request
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "scripts"))
 from trial import Failure, Processes, free_port  # noqa: E402  (the path comes first)
 
@@ -182,7 +182,7 @@ class ControlPlane(Processes):
 
     def start_kwok(self, nodes=(), *more):
         """kwok, which keeps nodes Ready that have its annotation and lets their pods become Ready; and such nodes."""
-        self.start("kwok", program("kwok", "kwok"), f"--kubeconfig={self.kubeconfig}", f"--config={ROOT}/tests/cluster/stages.yaml",
+        self.start("kwok", program("kwok", "kwok"), f"--kubeconfig={self.kubeconfig}", f"--config={ROOT}/tests/cluster/support/stages.yaml",
                    "--manage-nodes-with-annotation-selector=kwok.x-k8s.io/node=fake", *more)
         for node in nodes:
             self.add_node(node)

@@ -14,7 +14,7 @@
 // of which nothing is known and 1 for one that the pod would fill beyond the cap, and the rest spreads
 // what is known. WAO's scores of 0 to 100 are divided by ten, with 0 for failures alone.
 
-#include "aggregator/predict/objective.hpp"
+#include "aggregator/predict/placing.hpp"
 
 #include "aggregator/predict/wao/wao_v2.hpp"
 

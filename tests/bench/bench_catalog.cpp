@@ -1,4 +1,4 @@
-// What a new catalogue costs: on the ingest loop, where every agent waits for it, and on the thread beside
+// What a new catalog costs: on the ingest loop, where every agent waits for it, and on the thread beside
 // the loop.
 #include "aggregator/core/core.hpp"
 #include "common/system/process_cost.hpp"
@@ -15,7 +15,7 @@
 #include <string>
 #include <utility>
 
-namespace bench_catalogue {
+namespace bench_catalog {
 
 namespace {
 
@@ -100,7 +100,7 @@ struct link {
   store::node_id node{};
 };
 
-/// CPU time that this thread spends on each step of taking a catalogue, and on the batch after it.
+/// CPU time that this thread spends on each step of taking a catalog, and on the batch after it.
 struct steps {
   duration frame{}, open{}, prepare{}, take{}, batch{};
   void operator+=(const steps& s) {
@@ -142,7 +142,7 @@ steps announce(link& l, const wire::catalog& c) {
   out.prepare = timed([&] { ready = prepare(std::move(what)); });
   out.take = timed([&] {
     l.session.adopt(outline, opened.left_out, l.now);
-    if (l.core.catalogue(l.node, std::move(*ready), l.now).has_error()) std::exit(1);
+    if (l.core.catalog(l.node, std::move(*ready), l.now).has_error()) std::exit(1);
     ready.reset();
   });
 
@@ -161,13 +161,13 @@ steps announce(link& l, const wire::catalog& c) {
 }
 
 /// The measured time is that of the loop. range(0): how many columns in use read all of these series, or 0.
-void measure(benchmark::State& state, const char* metric, wire::catalog (*catalogue)(int)) {
+void measure(benchmark::State& state, const char* metric, wire::catalog (*catalog)(int)) {
   link l(metric, static_cast<int>(state.range(0)));
   steps sum;
   int round = 1;
-  (void)announce(l, catalogue(round));
+  (void)announce(l, catalog(round));
   for (auto _ : state) {
-    const steps one = announce(l, catalogue(++round));
+    const steps one = announce(l, catalog(++round));
     sum += one;
     state.SetIterationTime(std::chrono::duration<double>(one.frame + one.take + one.batch).count());
   }
@@ -182,12 +182,12 @@ void measure(benchmark::State& state, const char* metric, wire::catalog (*catalo
   state.counters["batch_us"] = us(sum.batch);
 }
 
-void BM_catalogue_largest(benchmark::State& state) { measure(state, "os_hugepages_total_bytes", largest); }
-BENCHMARK(BM_catalogue_largest)->Arg(0)->Arg(1)->Arg(20)->ArgName("columns")->UseManualTime();
+void BM_catalog_largest(benchmark::State& state) { measure(state, "os_hugepages_total_bytes", largest); }
+BENCHMARK(BM_catalog_largest)->Arg(0)->Arg(1)->Arg(20)->ArgName("columns")->UseManualTime();
 
-void BM_catalogue_pod_change(benchmark::State& state) { measure(state, "exporter_metric_1", with_pods); }
-BENCHMARK(BM_catalogue_pod_change)->Arg(0)->Arg(20)->ArgName("columns")->UseManualTime();
+void BM_catalog_pod_change(benchmark::State& state) { measure(state, "exporter_metric_1", with_pods); }
+BENCHMARK(BM_catalog_pod_change)->Arg(0)->Arg(20)->ArgName("columns")->UseManualTime();
 
 }  // namespace
 
-}  // namespace bench_catalogue
+}  // namespace bench_catalog

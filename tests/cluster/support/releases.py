@@ -6,7 +6,7 @@ import subprocess
 import sys
 import unittest
 
-from control_plane import ROOT, ControlPlane, program
+from support.control_plane import ROOT, ControlPlane, program
 
 sys.path.insert(0, str(ROOT / "tests" / "chart"))
 from rendered import CHART, Helm  # noqa: E402  (the path comes first)

@@ -1,4 +1,4 @@
-#include "aggregator/predict/objective.hpp"
+#include "aggregator/predict/placing.hpp"
 
 #include "aggregator/predict/chord_table.hpp"
 
@@ -8,7 +8,7 @@
 #include <limits>
 #include <vector>
 
-namespace objective_test {
+namespace placing_test {
 
 using namespace binnacle::predict;
 
@@ -29,7 +29,7 @@ scored run(objective by, const demand& pod, const std::vector<candidate>& candid
   return out;
 }
 
-TEST_SUITE("aggregator/predict/objective") {
+TEST_SUITE("aggregator/predict/placing") {
   TEST_CASE("the best chord fills the node that was started, its own watts take the idle one") {
     // Nodes of 10 cores. The busy one is past its step: each further core costs 2.5 W there. The first 2
     // cores of the idle one cost 60 W.
@@ -165,4 +165,4 @@ TEST_SUITE("aggregator/predict/objective") {
   }
 }
 
-}  // namespace objective_test
+}  // namespace placing_test

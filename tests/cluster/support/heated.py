@@ -6,7 +6,7 @@ import threading
 import time
 import unittest
 
-from control_plane import ROOT, ControlPlane
+from support.control_plane import ROOT, ControlPlane
 from trial import FACES, Failure, Scheduler, Trial, free_port, pod, run_tests
 
 BUILD = ROOT / "build"

@@ -1,4 +1,4 @@
-#include "common/metrics/catalog.hpp"
+#include "common/metrics/families.hpp"
 
 #include "common/metrics/family_of.hpp"
 
@@ -11,9 +11,9 @@
 namespace metrics = binnacle::metrics;
 using metrics::kind;
 
-TEST_SUITE("common/metrics/catalog") {
+TEST_SUITE("common/metrics/families") {
   TEST_CASE("families are sorted by name and each is found by it") {
-    const auto all = metrics::catalog();
+    const auto all = metrics::families();
     REQUIRE(all.size() > 50);
     CHECK(std::ranges::is_sorted(all, {}, &metrics::family::name));
     CHECK(std::ranges::adjacent_find(all, {}, &metrics::family::name) == all.end());
@@ -28,7 +28,7 @@ TEST_SUITE("common/metrics/catalog") {
 
   // Source: prometheus.io/docs/practices/naming and promlint's rules.
   TEST_CASE("names follow Prometheus: the source's prefix, base units, suffixes that match unit and type") {
-    for (const auto& f : metrics::catalog()) {
+    for (const auto& f : metrics::families()) {
       CAPTURE(f.name);
       // A metric about exporters, and not about the node, belongs to the agent itself.
       const bool ours = f.source == "agent" || f.source == "aggregator" || f.source == "scrape";
@@ -61,7 +61,7 @@ TEST_SUITE("common/metrics/catalog") {
   }
 
   TEST_CASE("resolutions are those of the metric model") {
-    for (const auto& f : metrics::catalog()) {
+    for (const auto& f : metrics::families()) {
       CAPTURE(f.name);
       if (f.unit == "watts") CHECK(f.exponent == -1);
       if (f.unit == "celsius") CHECK(f.exponent == -1);
@@ -80,7 +80,7 @@ TEST_SUITE("common/metrics/catalog") {
       CHECK(m.label.empty() == m.value.empty());
       if (!m.label.empty()) CHECK(std::ranges::count(target->labels, m.label) == 1);
     };
-    for (const auto& f : metrics::catalog()) {
+    for (const auto& f : metrics::families()) {
       CAPTURE(f.name);
       for (const auto& m : f.members) refers_well(m);
       for (const auto& m : f.denominator) refers_well(m);
@@ -183,9 +183,9 @@ TEST_SUITE("common/metrics/flat_name") {
 
   TEST_CASE("no alias and no family hides another family's series") {
     // If a family had the name of another family's flat name, one name in a policy would mean two things.
-    for (const auto& f : metrics::catalog()) {
+    for (const auto& f : metrics::families()) {
       if (f.labels.empty()) continue;
-      for (const auto& other : metrics::catalog()) {
+      for (const auto& other : metrics::families()) {
         if (&other == &f || !other.name.starts_with(std::string(f.name) + "_")) continue;
         FAIL_CHECK(std::string(other.name) << " could be a flat name of " << std::string(f.name));
       }

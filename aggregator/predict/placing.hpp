@@ -1,0 +1,69 @@
+#pragma once
+
+#include "aggregator/predict/cost.hpp"
+#include "aggregator/predict/objective.hpp"
+#include "aggregator/predict/pod_cpu.hpp"
+#include "aggregator/predict/wao/wao_v1.hpp"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace binnacle::predict {
+
+/// A pod as the objectives see it.
+struct demand {
+  double cores = 0;                     ///< that it will keep busy
+  double wao_need = 0;                  ///< wao_v2::need()
+  wao_v1::container_cpu wao_container;  ///< its first container
+};
+/// `usage`: the share of its CPU request that a pod is assumed to use. WAO's objectives do not apply it to
+/// the pod that is placed.
+demand demand_of(const pod_cpu& pod, double usage);
+
+/// A candidate: what is known of it up to the cap, and its load in cores, what is in flight included. Null:
+/// no model, or no load.
+struct candidate {
+  const chords* node = nullptr;
+  double load = 0;
+};
+
+/// What a pod costs on a candidate, and what the cost is made of, for people.
+struct placing {
+  cost costs;
+  double now = 0;    ///< watts at the load, at most those at the cap
+  double with = 0;   ///< watts with the pod, at most those at the cap
+  double slope = 0;  ///< watts per core from the load to the end of the best chord
+};
+
+/// The cost by one of WAO's objectives, on a candidate with a model.
+cost cost_as_wao(objective by, const demand& pod, const candidate& c);
+
+/// What a pod costs on one candidate by `by`. Costs are known::no without a model. Prioritize asks it for
+/// thousands of nodes: here in the header its result stays in registers.
+inline placing placing_on(objective by, const demand& pod, const candidate& c) {
+  placing out;
+  if (c.node == nullptr) return out;
+  const chords::place here = c.node->at(c.load);
+  out.now = here.watts();
+  out.with = c.node->watts(c.load + pod.cores);
+  out.slope = c.node->from(here);
+  if (by == objective::best_chord) {
+    out.costs = cost_of(*c.node, c.load, pod.cores, pod.cores * out.slope);
+  } else if (by == objective::marginal) {
+    out.costs = cost_of(*c.node, c.load, pod.cores, out.with - out.now);
+  } else {
+    out.costs = cost_as_wao(by, pod, c);
+  }
+  return out;
+}
+
+/// Writes the scores 0..10 by `by` of all candidates, whose costs placing_on() gave: those of score_costs(),
+/// or WAO's scores of 0..100 divided by ten. With WAO's objectives a candidate without a model or a figure
+/// gets 0, and every other candidate at least 1. That least score goes to full nodes in WAO's second version,
+/// and in its first to the dearest node, or to all nodes if they cost the same. The spans have one size.
+/// Returns the candidates whose costs did not count as they are: those of score_costs(), none with WAO's
+/// objectives.
+std::vector<std::uint32_t> score(objective by, std::span<const cost> costs, std::span<std::uint8_t> scores);
+
+}  // namespace binnacle::predict

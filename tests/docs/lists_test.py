@@ -1,0 +1,93 @@
+"""Lists that people read, or that another language needs, have what the code has.
+
+usage: lists_test.py BINNACLE
+
+Each list below stands in two places, and no compiler compares them. CONTRIBUTING.md ("Where a change goes") names the places; this test names the one that was forgotten.
+"""
+
+import pathlib
+import re
+import subprocess
+import sys
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BINNACLE = pathlib.Path(sys.argv.pop(1)).resolve()
+
+
+def text_of(path):
+    return (ROOT / path).read_text()
+
+
+def found(pattern, text):
+    return re.search(pattern, text, re.DOTALL)[1]
+
+
+class Lists(unittest.TestCase):
+    def has_all(self, names, text, where):
+        self.assertGreater(len(names), 2)
+        for name in names:
+            with self.subTest(where=where, name=name):
+                self.assertRegex(text, rf"(?<![\w-]){re.escape(name)}(?![\w-])")
+
+    def test_subcommands_of_binnacle(self):
+        said = subprocess.run([BINNACLE, "--help"], check=True, capture_output=True, text=True).stdout
+        commands = [name for name in re.findall(r"^  ([a-z][a-z-]*)  ", said.partition("Subcommands:")[2], re.MULTILINE) if name not in ("help", "version")]
+        self.has_all(commands, found(r"```\n(.*?)```", text_of("cli/README.md")), "cli/README.md")
+        self.has_all(commands, found(r"\n\| `binnacle` \|(.*?)\n", text_of("docs/operate.md")), "docs/operate.md")
+        self.has_all(commands, found(r"\n\| `cli/` \|(.*?)\|", text_of("ARCHITECTURE.md")), "ARCHITECTURE.md")
+
+    def test_operators_of_policies(self):
+        operators = re.findall(r'return \{"(\w+)", "', text_of("aggregator/policy/comparison.hpp"))
+        crd = text_of("charts/binnacle/crds/taspolicy.yaml")
+        self.assertCountEqual(operators, found(r"operator:\n.*?enum: \[(.*?)\]", crd).split(", "))
+        self.assertCountEqual(operators, re.findall(r"^\| `(\w+)` \|", found(r"\| operator \|(.*?)\n\n", text_of("docs/policies.md")), re.MULTILINE))
+
+    def test_kinds_of_strategies(self):
+        kinds = found(r"constexpr std::array all\{(.*?)\}", text_of("aggregator/policy/strategies.cpp")).replace("&", "").split(", ")
+        self.has_all(kinds, found(r"What the policy does, by name\.(.*?)Other names", text_of("charts/binnacle/crds/taspolicy.yaml")), "the CRD")
+        self.has_all(kinds, found(r"\n\| strategy \|(.*?)\n", text_of("ARCHITECTURE.md")), "ARCHITECTURE.md")
+        self.has_all(kinds, text_of("docs/policies.md"), "docs/policies.md")
+
+    def test_reasons_why_there_is_no_value(self):
+        names = re.findall(r'"(\w+)"', found(r"absence_names = \{(.*?)\};", text_of("common/absence.cpp")))
+        self.assertEqual("none", names.pop(0))
+        self.has_all(names, found(r"The reason is one of(.*?)`ageMs`", text_of("aggregator/ops/README.md")), "aggregator/ops/README.md")
+        self.assertCountEqual(names, re.findall(r"(\w+): \"", found(r"const REASONS = \{(.*?)\};", text_of("cli/dashboard/page/format.js"))))
+
+    def test_why_a_source_of_power_is_set_aside(self):
+        reasons = re.findall(r'case disbelief::\w+: return "(\w+)"', text_of("agent/sources/host/host.cpp"))
+        self.has_all(reasons, found(r'"host_power_set_aside"(.*?)\.labels', text_of("common/metrics/families_host.hpp")), "families_host.hpp")
+
+    def test_metrics_of_the_agent_about_itself(self):
+        # Those of the aggregator are compared by own_metrics_test.
+        families = re.findall(r'\.name = "(\w+)"', text_of("common/metrics/families_agent.hpp"))
+        announced = re.findall(r'add_series\((?:group_, )?"(binnacle_\w+)"', "".join(path.read_text() for path in (ROOT / "agent").rglob("*.cpp")))
+        self.assertGreater(len(families), 20)
+        self.has_all(announced, " ".join(families), "families_agent.hpp")
+        self.has_all(families, "".join(path.read_text() for path in (ROOT / "agent").rglob("*.cpp")), "agent/*.cpp")
+
+    def test_routes_of_the_ops_port(self):
+        mounted = found(r"void api::mount.*?\{(.*?)\n\}", text_of("aggregator/ops/api.cpp"))
+        # A prefix is served with one more part behind it.
+        routes = re.findall(r'page\(routes, "(.*?)"', mounted) + [prefix + "/" for prefix in re.findall(r'add_prefix\("(.*?)"', mounted)]
+        told = re.findall(r"^\| (/[^ ?]*)", text_of("aggregator/ops/README.md"), re.MULTILINE)
+        tried = re.findall(r'"(/[^"?]*)', found(r'"without a certificate only health answers"(.*?)CAPTURE', text_of("tests/aggregator/ops/api_test.cpp")))
+        for where, listed in (("aggregator/ops/README.md", told), ("api_test.cpp", tried)):
+            for route in routes:
+                with self.subTest(where=where, route=route):
+                    self.assertTrue(any(path.startswith(route) if route.endswith("/") else path == route for path in listed))
+
+    def test_events_of_the_core(self):
+        declared = found(r"// Events of agents' sessions\.(.*?)// What the core holds\.", text_of("aggregator/core/core.hpp"))
+        # Const functions only read: a snapshot is no event.
+        events = set(re.findall(r"^  (?:result<.*?>|void|instant|[\w:<>]+) (\w+)\((?:[^;{]*?)\)(?: \{|;)", declared, re.MULTILINE))
+        self.has_all(sorted(events), " ".join(re.findall(r"^\| (`.*?) \|", found(r"\n## Events\n(.*)", text_of("aggregator/core/README.md")), re.MULTILINE)), "aggregator/core/README.md")
+
+    def test_the_version_of_the_wire(self):
+        minor = found(r"protocol_minor = (\d+);", text_of("common/wire/limits.hpp"))
+        self.assertEqual(minor, found(r"- Now 1\.(\d+)\. ", text_of("common/wire/README.md")))
+
+
+if __name__ == "__main__":
+    unittest.main()
