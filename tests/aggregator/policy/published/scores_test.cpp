@@ -286,6 +286,7 @@ TEST_SUITE("aggregator/policy/published/scores") {
     CHECK(std::vector<int>(scores.begin(), scores.end()) == std::vector{9, 0, 10, 0});
     // The ends of the plausible range are plausible.
     const candidates ends{decimal{0, 3}, decimal{1, 5}, decimal{1'000'000, -1}};
+    scores.resize(ends.size());
     CHECK(score_by_value(ends, watts, scores).implausible.empty());
     CHECK(score_by_value({}, watts, {}).implausible.empty());
   }
