@@ -1,19 +1,7 @@
 #include "aggregator/kube/json.hpp"
 
-#include <boost/json/parse.hpp>
-
 namespace binnacle::kube {
-namespace {
-
 namespace json = boost::json;
-
-json::parse_options deep() {
-  json::parse_options out;
-  out.max_depth = 128;  // managedFields of a pod template
-  return out;
-}
-
-}  // namespace
 
 const json::object* object_in(const json::object& from, std::string_view name) {
   const json::value* v = from.if_contains(name);
@@ -35,14 +23,14 @@ std::optional<std::int64_t> integer_in(const json::object& from, std::string_vie
 }
 
 result<json::object> parse_object(std::string_view text) {
-  json::error_code ec;
-  json::value v = json::parse(text, ec, {}, deep());
-  if (ec) return error{errc::protocol, "the answer is not JSON: " + ec.message()};
+  json_reader reader;
+  const auto used = reader.read(text, false);
+  if (used.has_error()) return error{errc::protocol, "the answer is not JSON: " + used.error().message};
+  if (*used < text.size()) return error{errc::protocol, "the answer is not JSON: more follows behind it"};
+  json::value v = reader.take();
   if (!v.is_object()) return error{errc::protocol, "the answer is not a JSON object"};
   return std::move(v.as_object());
 }
-
-object_stream::object_stream() : parser_(json::storage_ptr(), deep()) {}
 
 result<void> object_stream::feed(std::string_view bytes,
                                  const std::function<bool(const json::object&)>& each) {
@@ -52,16 +40,14 @@ result<void> object_stream::feed(std::string_view bytes,
       if (begin == std::string_view::npos) return {};
       bytes.remove_prefix(begin);
     }
-    json::error_code ec;
-    const std::size_t used = parser_.write_some(bytes.data(), bytes.size(), ec);
-    if (ec) return error{errc::protocol, "the stream is not JSON: " + ec.message()};
-    size_ += used;
-    bytes.remove_prefix(used);
+    const auto used = reader_.read(bytes, true);
+    if (used.has_error()) return error{errc::protocol, "the stream is not JSON: " + used.error().message};
+    size_ += *used;
+    bytes.remove_prefix(*used);
     if (size_ > most_bytes)
       return error{errc::overloaded, "the API server sent an object larger than 8 MiB, which is not read"};
-    if (!parser_.done()) continue;
-    const json::value v = parser_.release();
-    parser_.reset();
+    if (!reader_.is_complete()) continue;
+    const json::value v = reader_.take();
     size_ = 0;
     const json::object* object = v.if_object();
     if (object == nullptr)

@@ -1,9 +1,9 @@
 #pragma once
 
+#include "aggregator/kube/json_reader.hpp"
 #include "common/error.hpp"
 
 #include <boost/json/object.hpp>
-#include <boost/json/stream_parser.hpp>
 
 #include <functional>
 #include <optional>
@@ -28,13 +28,12 @@ class object_stream {
  public:
   static constexpr std::size_t most_bytes = 8u << 20;  ///< of one object; etcd takes 1.5 MiB
 
-  object_stream();
   /// Calls `each` for every object that is complete now, until `each` returns false. Errors: protocol (not
   /// JSON, not an object), overloaded (too large). After an error the stream cannot be used any more.
   result<void> feed(std::string_view bytes, const std::function<bool(const boost::json::object&)>& each);
 
  private:
-  boost::json::stream_parser parser_;
+  json_reader reader_;
   std::size_t size_ = 0;  // of the object that is coming
 };
 
