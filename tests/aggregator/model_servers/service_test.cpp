@@ -141,10 +141,11 @@ std::string header_of(const std::string& user, const std::string& password) {
 /// An API server with one NodeConfig, if a model is given, and with no object of the older API group. It has
 /// the Secrets "one" and "other".
 struct api_server {
-  explicit api_server(std::string of_model) : endpoint(std::move(of_model)) {}
+  api_server(std::string of_model, std::string its_secret)
+      : endpoint(std::move(of_model)), secret(std::move(its_secret)) {}
   std::string endpoint;
-  std::string secret;  // the NodeConfig names it; empty: none
-  text_cell event;     // what the next watch says
+  const std::string secret;  // the NodeConfig names it; empty: none
+  text_cell event;           // what the next watch says
   text_cell one, other;
   std::atomic<unsigned> status_of_secrets{200};
   std::atomic<int> secrets_read{0};
@@ -217,14 +218,14 @@ struct house {
       : models(std::move(takes), secret.has_value()),
         api(real.empty() ? fmt::format("{}://127.0.0.1:{}/pre/v2/models/pc/versions/v0.1.0/infer",
                                        secret ? "https" : "http", models.door.port())
-                         : std::move(real)) {
+                         : std::move(real),
+            secret ? secret->name : "") {
     models.status = status;
     std::string authority = text_of("BINNACLE_MODEL_CA"), may_read;
     if (secret) {
       models.wants = secret->wants;
       api.one = secret->one;
       api.other = secret->other;
-      api.secret = secret->name;
       api.status_of_secrets = secret->status;
       may_read = secret->may_read;
       if (authority.empty()) authority = pki().ca.certificate();
