@@ -33,7 +33,6 @@
 #include "aggregator/extender/face.hpp"
 #include "aggregator/extender/unseen.hpp"
 #include "aggregator/face_servers.hpp"
-#include "aggregator/model_servers/node_model.hpp"
 #include "aggregator/model_servers/service.hpp"
 #include "aggregator/ops/api.hpp"
 #include "aggregator/outliers/power_comparison.hpp"
@@ -136,7 +135,7 @@ struct faces_loop::impl final : faces_inbox {
   std::unique_ptr<cluster> kubernetes;             // none: standalone
   std::unique_ptr<callers::gatekeeper> gate;       // none: standalone
   std::unique_ptr<callers::agent_tokens> agents;   // if tokens speak for agents
-  std::unique_ptr<model_servers::service> models;  // none: no model server may be asked
+  std::unique_ptr<model_servers::service> models;  // none: standalone
   senders sending{nodes};
   std::unique_ptr<questions::watched_columns> windows;
   std::unique_ptr<custom_metrics::api> metrics_api;
@@ -302,14 +301,8 @@ own_numbers faces_loop::impl::numbers() {
   out.decisions_trimmed = decisions.trimmed();
   out.placements_dropped = extend.placed().dropped();
   out.state_route = state_route->counted();
-  if (models) out.model_servers = models->counted();
+  if (models && !options.model_servers.empty()) out.model_servers = models->counted();
   if (models) out.model_servers_troubles = models->troubles();
-  if (kubernetes && !models) {
-    for (const auto& [name, node] : nodes.nodes()) {
-      const auto* const object = kubernetes->object_of(name);
-      if (object != nullptr && object->labels.find(model_servers::host_label)) ++out.models_not_asked;
-    }
-  }
   return out;
 }
 
@@ -341,7 +334,7 @@ result<void> faces_loop::impl::start_tasks(ingest_inbox& writer) {
     return object == nullptr ? std::string() : object->uid;
   };
   if (auto begun = sending.start(options, loop, tasks, leads, uid_of, log); begun.has_error()) return begun;
-  if (kubernetes && !options.model_servers.empty()) {
+  if (kubernetes) {
     auto opened = model_servers::service::open(
         {options.model_servers, options.model_servers_ca, options.model_servers_secrets},
         log.part("model servers"));
@@ -351,7 +344,8 @@ result<void> faces_loop::impl::start_tasks(ingest_inbox& writer) {
     models->start(
         loop, {nodes, kubernetes->client(), [known](std::string_view node) { return known->object_of(node); },
                [known](kube::note n) { return known->say(std::move(n)); }});
-    log.info("curves are asked of model servers: {}", fmt::join(options.model_servers, ", "));
+    if (!options.model_servers.empty())
+      log.info("curves are asked of model servers: {}", fmt::join(options.model_servers, ", "));
   }
   for (const auto& context : certificates)
     tasks.keep("certificates", [this, context] {

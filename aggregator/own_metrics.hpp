@@ -43,8 +43,6 @@ struct own_numbers {
   replicas::state_route::counters state_route = {};
   std::optional<model_servers::asker::counters> model_servers = {};  ///< none: no server may be asked
   std::vector<std::string> model_servers_troubles = {};              ///< service::troubles()
-  /// The number of nodes whose labels name a model although no server may be asked.
-  std::size_t models_not_asked = 0;
 };
 
 /// The binnacle_ metrics of METRICS.md, for the ops face. Reads /proc/self for CPU and memory.

@@ -29,7 +29,8 @@ std::vector<denial> denials(const own_numbers& n) {
   return out;
 }
 
-/// Warnings about models that cannot be asked for, because `model-servers` is empty or there is no cluster.
+/// Warnings about policies that need models nobody may be asked for, because `model-servers` is empty or
+/// there is no cluster.
 std::vector<std::string> unasked(const own_numbers& n) {
   std::vector<std::string> out;
   if (n.model_servers) return out;
@@ -43,11 +44,6 @@ std::vector<std::string> unasked(const own_numbers& n) {
             key.name_space, key.name));
     }
   }
-  if (n.models_not_asked > 0)
-    out.push_back(fmt::format(
-        "{} nodes have labels of WAO that name a model, but no model server may be asked: list the "
-        "servers in model-servers (in the chart aggregator.modelServers)",
-        n.models_not_asked));
   return out;
 }
 

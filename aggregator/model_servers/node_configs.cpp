@@ -36,6 +36,7 @@ kube::reflector::settings node_configs::collection(std::size_t i) {
   out.path = fmt::format("/apis/{}/v1beta1/nodeconfig{}s", group, templates ? "template" : "");
   out.what = fmt::format("NodeConfig{} objects ({})", templates ? "Template" : "", group);
   out.if_unknown = "WAO is not installed, which is no trouble";
+  out.look_again = std::chrono::minutes(1);
   return out;
 }
 

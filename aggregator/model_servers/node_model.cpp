@@ -70,7 +70,7 @@ result<node_model> read_labels(std::string_view host, const label_look_up& label
 }  // namespace
 
 std::optional<result<node_model>> model_by_labels(const label_look_up& labels) {
-  const auto host = labels(host_label);
+  const auto host = labels("tensorflow/host");
   if (!host) return std::nullopt;
   return read_labels(*host, labels);
 }

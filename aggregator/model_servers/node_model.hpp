@@ -32,8 +32,6 @@ struct node_model {
   friend bool operator==(const node_model&, const node_model&) = default;
 };
 
-inline constexpr std::string_view host_label = "tensorflow/host";
-
 /// A node's model by the labels of WAO's first version (tensorflow/host, ambient/min…), asked by gRPC as WAO
 /// does. Port 8501, the usual one of TensorFlow Serving's REST API, is asked by REST instead. None if the
 /// node has no label tensorflow/host. Errors: invalid_input, a clause that names the label.

@@ -31,6 +31,7 @@ namespace {
 using async::task;
 
 constexpr auto between_looks = std::chrono::milliseconds(200);
+constexpr auto between_looks_for_faults = std::chrono::seconds(1);  // while nobody may be asked
 constexpr auto between_object_looks = std::chrono::seconds(5);
 constexpr std::size_t nodes_a_look = 500;  // a millisecond: the scheduler's calls come first
 constexpr auto deadline_of_a_call = std::chrono::milliseconds(500);
@@ -51,7 +52,14 @@ struct worker : std::enable_shared_from_this<worker> {
         questions(std::random_device{}()) {}
 
   using formats = std::array<bool, policy::cpu_formats>;
-  formats asked_for() const;
+  struct demand {
+    formats wanted{};       // by policies that may use served models
+    bool predicts = false;  // some policy has minimizepower
+    bool any() const {
+      return std::ranges::any_of(wanted, [](bool w) { return w; });
+    }
+  };
+  demand asked_for() const;
   void forget_all();
   void look(instant now);
   void look_at(const store::node_view& node, const formats& wanted, instant now);
@@ -70,7 +78,7 @@ struct worker : std::enable_shared_from_this<worker> {
   static task<void> keep_asking(std::shared_ptr<worker> self);
 
   const allowed_servers allowed;
-  const std::shared_ptr<tls::context> security;       // of https
+  const std::shared_ptr<tls::context> security;       // of https; null: nobody may be asked
   const std::shared_ptr<tls::context> grpc_security;  // of grpcs, which offers HTTP/2
   const logger log;
   passwords secrets;
@@ -92,12 +100,13 @@ struct worker : std::enable_shared_from_this<worker> {
   std::unique_ptr<async::task_group> running;  // last: it uses all of these
 };
 
-worker::formats worker::asked_for() const {
-  formats out{};
+worker::demand worker::asked_for() const {
+  demand out;
   for (const auto& [key, policy] : with->nodes.policies()) {
     for (const policy::published_strategy& s : policy->strategies) {
-      if (policy::description_of(s.kind).predicts_watts() && s.power.takes_served())
-        out[static_cast<std::size_t>(s.power.format)] = true;
+      if (!policy::description_of(s.kind).predicts_watts()) continue;
+      out.predicts = true;
+      if (s.power.takes_served()) out.wanted[static_cast<std::size_t>(s.power.format)] = true;
     }
   }
   return out;
@@ -122,9 +131,20 @@ std::optional<named_model> worker::model_of(const std::string& node) const {
     if (auto read = model_by_labels(labels))
       out = {"its labels", std::move(*read), {"Node", "v1", "", node, object->uid}};
   }
-  if (out && out->model.has_value() && !allowed.allow(out->model->model.host, out->model->model.port))
+  if (!out || out->model.has_error()) return out;
+  const served_model& model = out->model->model;
+  // If nobody may be asked, the sentence is the same for all objects, so that the status says it once.
+  if (allowed.empty()) {
     out->model = error{errc::permission,
-                       fmt::format("the server {} is not in model-servers", out->model->model.server())};
+                       "its model is not asked, because model-servers lists no server: list those of models "
+                       "there (in the chart aggregator.modelServers)"};
+  } else if (!allowed.allow(model.host, model.port)) {
+    out->model =
+        error{errc::permission,
+              fmt::format("the server {} is not in model-servers, so its model is not asked: list it "
+                          "there (in the chart aggregator.modelServers)",
+                          model.server())};
+  }
   return out;
 }
 
@@ -182,8 +202,10 @@ void worker::look_at(const store::node_view& node, const formats& wanted, instan
 
 /// Looks at some of the nodes; the next call goes on with the next ones.
 void worker::look(instant now) {
-  const formats wanted = asked_for();
-  if (std::ranges::none_of(wanted, [](bool w) { return w; })) {
+  const demand now_wanted = asked_for();
+  // If nobody may be asked, those are told as well who have no policy yet, but not those who chose to learn.
+  const bool to_be_told = allowed.empty() && !now_wanted.predicts;
+  if (!now_wanted.any() && !to_be_told) {
     if (!std::exchange(idle, true)) forget_all();
     return;
   }
@@ -192,7 +214,7 @@ void worker::look(instant now) {
   auto at = all.upper_bound(last_looked_at);
   for (std::size_t left = std::min(nodes_a_look, all.size()); left > 0; --left, ++at) {
     if (at == all.end()) at = all.begin();
-    look_at(*at->second, wanted, now);
+    look_at(*at->second, now_wanted.wanted, now);
     last_looked_at = at->first;
   }
 }
@@ -310,7 +332,8 @@ task<void> worker::keep_asking(std::shared_ptr<worker> self) {
         self->log.warning("{}", first);
       }
     }
-    const async::deadline until = async::within(between_looks);
+    const duration pause = self->allowed.empty() ? between_looks_for_faults : between_looks;
+    const async::deadline until = async::within(pause);
     co_await self->answered->wait(until);
   }
 }
@@ -330,6 +353,7 @@ void worker::start(async::loop& on, service::parts p) {
     follow(std::make_unique<kube::reflector>(node_configs::collection(i), configs.watcher_of(i),
                                              std::random_device{}()));
   running->keep("model servers", [self] { return keep_asking(self); });
+  if (allowed.empty()) return;
   running->keep("authority", [self] {
     return async::follow_files(self->security, "authority of model servers", self->log);
   });
@@ -341,6 +365,7 @@ void worker::start(async::loop& on, service::parts p) {
 std::vector<std::string> worker::troubles() const {
   std::vector<std::string> out = questions.troubles();
   for (std::string& one : wrong.sentences(boot_clock::now())) out.push_back(std::move(one));
+  if (allowed.empty()) return out;  // nobody needs the objects
   for (const auto& f : followers) {
     // A cluster without WAO has no such objects, which is no trouble.
     if (!f->trouble().empty() && !f->trouble().starts_with("the API server has no "))
@@ -365,6 +390,14 @@ service::~service() = default;
 result<std::unique_ptr<service>> service::open(const settings& s, logger log) {
   auto allowed = allowed_servers::read(s.servers);
   if (allowed.has_error()) return allowed.error();
+  using shared = std::shared_ptr<tls::context>;
+  const auto opened = [&](shared rest, shared grpc) {
+    auto work = std::make_shared<worker>(std::move(*allowed), std::move(rest), std::move(grpc), s.secrets_of,
+                                         std::move(log));
+    return std::unique_ptr<service>(new service(std::make_unique<impl>(std::move(work))));
+  };
+  // The system's authorities take megabytes.
+  if (allowed->empty()) return opened(nullptr, nullptr);
   const auto context_for = [&s](const char* alpn) {
     tls::options o;
     o.side = tls::role::client;
@@ -377,10 +410,7 @@ result<std::unique_ptr<service>> service::open(const settings& s, logger log) {
   if (rest.has_error()) return rest.error();
   auto grpc = context_for("h2");
   if (grpc.has_error()) return grpc.error();
-  using shared = std::shared_ptr<tls::context>;
-  auto work = std::make_shared<worker>(std::move(*allowed), shared(std::move(*rest)),
-                                       shared(std::move(*grpc)), s.secrets_of, std::move(log));
-  return std::unique_ptr<service>(new service(std::make_unique<impl>(std::move(work))));
+  return opened(shared(std::move(*rest)), shared(std::move(*grpc)));
 }
 
 void service::start(async::loop& on, parts p) { impl_->work->start(on, std::move(p)); }

@@ -25,8 +25,9 @@ struct settings {
 
 /// Keeps the curves of nodes whose labels or objects name a model on an allowed server. It works beside
 /// prioritize, which never waits for it, and writes the curves into the view (policy::view::served()). It
-/// asks while a policy in force has minimizepower with a model other than Learned. Threads: one loop, that of
-/// the view.
+/// asks while a policy in force has minimizepower with a model other than Learned. If no server is allowed,
+/// it asks nobody, and complains of labels and objects that name a model. Threads: one loop, that of the
+/// view.
 class service {
  public:
   struct parts {

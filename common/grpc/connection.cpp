@@ -201,7 +201,7 @@ void connection::impl::begin(const call& what) {
     list[i] = {bytes_of(fields[i].first), bytes_of(fields[i].second), fields[i].first.size(),
                fields[i].second.size(), NGHTTP2_NV_FLAG_NONE};
   }
-  list.back().flags = NGHTTP2_NV_FLAG_NO_INDEX;  // a secret stays in no table of HPACK (RFC 7541 7.1.3)
+  // nghttp2 never puts the authorization into a table of HPACK, as RFC 7541 7.1.3 advises.
   const std::size_t used = list.size() - (what.authorization.empty() ? 1 : 0);
   nghttp2_data_provider from{};
   from.read_callback = [](nghttp2_session*, std::int32_t, std::uint8_t* to, std::size_t room,

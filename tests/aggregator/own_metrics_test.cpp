@@ -115,15 +115,14 @@ TEST_SUITE("aggregator/own_warnings") {
     CHECK(said[1].find("idle") != std::string::npos);
   }
 
-  TEST_CASE("models that nobody may be asked for are said, of policies that have no other and of labels") {
+  TEST_CASE("models that nobody may be asked for are said, of policies that have no other") {
     busy_replica replica;
-    const auto said = [&](std::size_t labels, bool may_ask) {
+    const auto said = [&](bool may_ask) {
       own_numbers n = replica.numbers();
-      n.models_not_asked = labels;
       if (!may_ask) n.model_servers.reset();
       return own_warnings(n, {}, instant{1h});
     };
-    CHECK(said(0, false).empty());
+    CHECK(said(false).empty());
     policy::published_policy p;
     p.key = {"default", "watts"};
     p.strategies.push_back({.kind = policy::strategy_kind::minimizepower});
@@ -134,13 +133,11 @@ TEST_SUITE("aggregator/own_warnings") {
       replica.nodes.set_policies(table);
     };
     set(policy::power_model::automatic);
-    CHECK(said(0, false).empty());
+    CHECK(said(false).empty());
     set(policy::power_model::external);
-    REQUIRE(said(0, false).size() == 1);
-    CHECK(said(0, false)[0].starts_with("policy default/watts says model: External"));
-    REQUIRE(said(3, false).size() == 2);
-    CHECK(said(3, false)[1].starts_with("3 nodes have labels"));
-    CHECK(said(0, true).empty());
+    REQUIRE(said(false).size() == 1);
+    CHECK(said(false)[0].starts_with("policy default/watts says model: External"));
+    CHECK(said(true).empty());
   }
 
   TEST_CASE("an aggregator to which nothing happened warns of nothing, and each trouble is said") {

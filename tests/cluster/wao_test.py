@@ -86,13 +86,13 @@ def basic(user, password):
 class Wao(unittest.TestCase):
     def setUp(self):
         self.plane, self.trial, self.models = ControlPlane(), Trial(BUILD), Models()
-        self.clean_up(self.models)
+        self.trial.make_certificates(NODES)
+        self.guarded = GuardedModels(self.trial.pki, basic("pc", "0pen-sesame"))
+        for server in (self.models, self.guarded):
+            self.addCleanup(server.server_close)
+            self.addCleanup(server.shutdown)
         self.addCleanup(self.plane.stop)
         self.addCleanup(self.trial.stop)
-
-    def clean_up(self, server):
-        self.addCleanup(server.server_close)
-        self.addCleanup(server.shutdown)
 
     def guarded_predictor(self, secret):
         endpoint = f"https://127.0.0.1:{self.guarded.server_port}/v2/models/guarded"
@@ -115,7 +115,7 @@ class Wao(unittest.TestCase):
         return {"apiVersion": f"{GROUP}/v1beta1", "kind": "NodeConfigTemplate", "metadata": {"name": name, "namespace": "default"},
                 "spec": {"nodeSelector": {"matchLabels": selector}, "template": {"metricsCollector": collectors, "predictor": predictor}}}
 
-    def begin(self):
+    def begin(self, *settings):
         plane, trial = self.plane, self.trial
         plane.begin()
         plane.install_crd()
@@ -126,9 +126,6 @@ class Wao(unittest.TestCase):
         plane.add_node("named", kind="r650")
         for node in ("labelled", "guarded", "secretless"):
             plane.add_node(node)
-        trial.make_certificates(NODES)
-        self.guarded = GuardedModels(trial.pki, basic("pc", "0pen-sesame"))
-        self.clean_up(self.guarded)
         self.write_secret("w0rn-out")
         plane.kubectl("label", "node", "labelled", "tensorflow/host=127.0.0.1", "tensorflow/port=8500", "tensorflow/name=m",
                       "ambient/min=10", "ambient/max=40", "cpu1/min=20", "cpu1/max=90", "cpu2/min=20", "cpu2/max=20")
@@ -144,8 +141,7 @@ class Wao(unittest.TestCase):
                     self.config("secretless", nodeName="secretless", predictor=self.guarded_predictor("none")),
                     {"apiVersion": "telemetry.intel.com/v1alpha1", "kind": "TASPolicy", "metadata": {"name": "fewer-watts", "namespace": "default"},
                      "spec": {"strategies": {"minimizepower": {}}}})
-        trial.start_aggregator("--kube-config", plane.kubeconfig, "--model-servers", f"127.0.0.1:{self.models.server_port},127.0.0.1:{self.guarded.server_port}",
-                               "--model-servers-ca", trial.pki / "server-ca.crt", "--model-servers-secrets", "default")
+        trial.start_aggregator("--kube-config", plane.kubeconfig, *settings)
         for node in NODES:
             (trial.folder / node).mkdir()
             trial.start_agent(node, "--sources", "os,textfile", "--textfile-directory", trial.folder / node)
@@ -168,8 +164,22 @@ class Wao(unittest.TestCase):
     def until(self, what, ready, seconds=120):
         return self.trial.wait_for(what, lambda: time.sleep(0.3) or ready(), seconds)
 
-    def test_waos_objects_name_nodes_models_and_what_is_wrong_with_them_is_said_on_them(self):
+    def test_without_model_servers_each_object_that_names_a_model_is_said_to_be_unasked(self):
         self.begin()
+        words = "its model is not asked, because model-servers lists no server"
+        for kind, name in (("NodeConfig", "first"), ("NodeConfig", "guarded"), ("NodeConfigTemplate", "r650")):
+            with self.subTest(name):
+                self.until(f"an event on {name}", lambda: any(words in note for note in self.events_on(kind, name)))
+        self.until("the sentence", lambda: words in self.warnings())
+        said = next(line for line in self.warnings().splitlines() if words in line)
+        self.assertTrue(said.startswith("NodeConfig default/first"), said)
+        self.assertEqual(self.warnings().count(words), 1)
+        self.assertEqual((self.models.asked, self.guarded.given), ([], set()))
+        self.assertIn(words, json.dumps(self.power("named")))
+
+    def test_waos_objects_name_nodes_models_and_what_is_wrong_with_them_is_said_on_them(self):
+        self.begin("--model-servers", f"127.0.0.1:{self.models.server_port},127.0.0.1:{self.guarded.server_port}",
+                   "--model-servers-ca", self.trial.pki / "server-ca.crt", "--model-servers-secrets", "default")
         base = f"http://127.0.0.1:{self.models.server_port}/v2/models"
         self.until("the template's model, with the node's name and address in it", lambda: self.server_of("templated") == f"{base}/of-templated/infer")
         self.until("the NodeConfig's model, before the template's", lambda: self.server_of("named") == f"{base}/by-object/infer")

@@ -41,7 +41,6 @@ constexpr duration longest_silence = 150s;
 // A watch that ends sooner than this, without an event, counts as a failure of the server.
 constexpr duration shortest_watch = 1s;
 constexpr duration calm = 2min;           // without a failure: the next one starts from the smallest pause
-constexpr duration look_again = 5s;       // for a collection that is not there
 constexpr duration surely_removed = 30s;  // a starting API server may say 404 for a moment
 
 struct metadata {
@@ -249,7 +248,7 @@ void reflector::unknown(const refusal& r, instant now) {
   relist(from::cache);
   trouble_ = fmt::format("the API server has no {}: {}", settings_.what,
                          settings_.if_unknown.empty() ? r.message : settings_.if_unknown);
-  pause_ = look_again;
+  pause_ = settings_.look_again;
   if (!unknown_since_) unknown_since_ = now;
   absent_ = absent_ || now - *unknown_since_ >= surely_removed;
   if (!absent_ || known_.empty()) return;

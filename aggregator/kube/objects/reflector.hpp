@@ -47,6 +47,7 @@ class reflector {
     std::string path;        ///< "/apis/telemetry.intel.com/v1alpha1/taspolicies"
     std::string what;        ///< for messages: "TASPolicy objects"
     std::string if_unknown;  ///< what to do when the server has no such collection (404)
+    duration look_again = std::chrono::seconds(5);  ///< how often to look whether it has one now
     std::string list_accept = "application/json";
     std::string watch_accept = "application/json";
     std::string field_selector;  ///< selects the wanted objects; empty: all

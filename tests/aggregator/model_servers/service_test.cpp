@@ -141,10 +141,11 @@ std::string header_of(const std::string& user, const std::string& password) {
 /// An API server with one NodeConfig, if a model is given, and with no object of the older API group. It has
 /// the Secrets "one" and "other".
 struct api_server {
-  explicit api_server(std::string of_model) : endpoint(std::move(of_model)) {}
+  api_server(std::string of_model, std::string its_secret)
+      : endpoint(std::move(of_model)), secret(std::move(its_secret)) {}
   std::string endpoint;
-  std::string secret;  // the NodeConfig names it; empty: none
-  text_cell event;     // what the next watch says
+  const std::string secret;  // the NodeConfig names it; empty: none
+  text_cell event;           // what the next watch says
   text_cell one, other;
   std::atomic<unsigned> status_of_secrets{200};
   std::atomic<int> secrets_read{0};
@@ -217,14 +218,14 @@ struct house {
       : models(std::move(takes), secret.has_value()),
         api(real.empty() ? fmt::format("{}://127.0.0.1:{}/pre/v2/models/pc/versions/v0.1.0/infer",
                                        secret ? "https" : "http", models.door.port())
-                         : std::move(real)) {
+                         : std::move(real),
+            secret ? secret->name : "") {
     models.status = status;
     std::string authority = text_of("BINNACLE_MODEL_CA"), may_read;
     if (secret) {
       models.wants = secret->wants;
       api.one = secret->one;
       api.other = secret->other;
-      api.secret = secret->name;
       api.status_of_secrets = secret->status;
       may_read = secret->may_read;
       if (authority.empty()) authority = pki().ca.certificate();
@@ -247,12 +248,7 @@ struct house {
       u.connected = true;
       u.cells = row;
       nodes.apply(std::move(u));
-      policy::published_policy p;
-      p.key = {"default", "watts"};
-      p.strategies.push_back({.kind = policy::strategy_kind::minimizepower});
-      auto table = std::make_shared<policy::policy_table>();
-      table->emplace(p.key, std::make_shared<const policy::published_policy>(p));
-      nodes.set_policies(table);
+      put_policy(policy::power_model::automatic);
       it = *model_servers::service::open({std::move(allowed), authority, may_read},
                                          logger("test", log_level::off));
       it->start(loop.loop(), {nodes, api.client(), [this](std::string_view) { return &object; },
@@ -261,6 +257,21 @@ struct house {
   }
   ~house() {
     loop.on_loop([this] { it.reset(); });
+  }
+  void put_policy(std::optional<policy::power_model> model) {
+    auto table = std::make_shared<policy::policy_table>();
+    if (model) {
+      policy::published_policy p;
+      p.key = {"default", "watts"};
+      p.strategies.push_back({.kind = policy::strategy_kind::minimizepower});
+      p.strategies[0].power.model = *model;
+      table->emplace(p.key, std::make_shared<const policy::published_policy>(p));
+    }
+    nodes.set_policies(table);
+  }
+  /// The policy's model from now on; none: there is no policy.
+  void set_model(std::optional<policy::power_model> model) {
+    loop.on_loop([&] { put_policy(model); });
   }
   /// Waits until `there` holds, at most a minute.
   bool comes(const std::function<bool()>& there) {
@@ -329,6 +340,34 @@ TEST_SUITE("aggregator/model_servers/service") {
       CHECK(h.served() == nullptr);
     });
     CHECK(h.models.calls == 0);
+  }
+
+  TEST_CASE("without a list of servers the objects are read, and each node's model is said not to be asked") {
+    const std::string words =
+        "its model is not asked, because model-servers lists no server: list those of models there (in the "
+        "chart aggregator.modelServers)";
+    house h({});
+    REQUIRE(h.comes([&] { return !h.nodes.served_note(0).empty(); }));
+    h.loop.on_loop([&] { CHECK(h.nodes.served_note(0) == "NodeConfig wao-system/a: " + words); });
+    CHECK(h.models.metadata_calls == 0);
+    house labelled({}, 200, {},
+                   {{"tensorflow/host", "h"},
+                    {"tensorflow/port", "8500"},
+                    {"tensorflow/name", "m"},
+                    {"ambient/min", "1"},
+                    {"ambient/max", "2"},
+                    {"cpu1/min", "1"},
+                    {"cpu1/max", "2"},
+                    {"cpu2/min", "1"},
+                    {"cpu2/max", "2"}});
+    REQUIRE(labelled.comes([&] { return !labelled.nodes.served_note(0).empty(); }));
+    labelled.loop.on_loop([&] { CHECK(labelled.nodes.served_note(0) == "its labels: " + words); });
+    // Who has no policy yet is told; who chose to learn is not.
+    h.set_model(std::nullopt);
+    h.loop.on_loop([&] { h.nodes.set_served_note(0, ""); });
+    CHECK(h.comes([&] { return !h.nodes.served_note(0).empty(); }));
+    h.set_model(policy::power_model::learned);
+    CHECK(h.comes([&] { return h.nodes.served_note(0).empty(); }));
   }
 
   TEST_CASE("an ill server is named, nothing is known by it, and it is asked again once it is well") {
