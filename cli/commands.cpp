@@ -22,6 +22,7 @@ namespace {
 std::optional<client> opened(const std::string& url, const connection& to, const terminal& on) {
   auto peer = parse_server_url(url);
   if (peer.has_value()) {
+    if (const auto pod = to.pods.find(url); pod != to.pods.end()) peer->url = pod->second;
     auto c = client::open(*peer, to);
     if (c.has_value()) return std::move(*c);
     on.err << "binnacle: " << c.error().message << '\n';

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,6 +32,8 @@ struct connection {
   std::string token_file;  ///< holds a bearer token of the cluster; over https only
   cluster_access cluster = {};
   std::string server_name = {};  ///< the name that the certificates must have; empty: each URL's host
+  /// By URL: the pod to which a forward led when it was opened. It says more than a port of 127.0.0.1.
+  std::map<std::string, std::string> pods = {};
 };
 
 /// Merges the settings: flags win over the environment (BINNACLE_AGGREGATOR, comma-separated; BINNACLE_CERT,

@@ -300,7 +300,9 @@ task<result<void>> way::impl::begin() {
   // A replica whose forward is not open yet has no address, so it is left out.
   to.aggregators.clear();
   for (const lane& l : lanes) {
-    if (l.port != 0) to.aggregators.push_back(fmt::format("https://127.0.0.1:{}", l.port));
+    if (l.port == 0) continue;
+    to.aggregators.push_back(fmt::format("https://127.0.0.1:{}", l.port));
+    to.pods[to.aggregators.back()] = "pod/" + l.pod;
   }
   if (!to.aggregators.empty()) co_return result<void>();
   co_return lanes.front().trouble.value_or(

@@ -149,7 +149,7 @@ class Kubeconfig(unittest.TestCase):
     def answers(self, kubeconfig):
         """All that people ask most, right; and how long it took."""
         for words, said in ((["status"], [r"replica binnacle-aggregator-", "nodes +2"]), (["top", "--once"], ["n1", "n2"]),
-                            (["why", "default/asked-about"], ["filter for pod default/asked-about", "2 nodes"]), (["policy", "list"], ["no policy"])):
+                            (["why", "default/asked-about"], ["filter for pod default/asked-about", "2 nodes", "of pod/binnacle-"]), (["policy", "list"], ["no policy"])):
             with self.subTest(words=words, who=kubeconfig.name):
                 began = time.monotonic()
                 code, text = releases.kubectl_binnacle(LAB, BUILD, kubeconfig, *words)

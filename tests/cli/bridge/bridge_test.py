@@ -84,6 +84,8 @@ class Bridge(unittest.TestCase):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertIn("replica first", done.stdout)
         self.assertIn("replica second", done.stdout)
+        # People know pods, and not the ports of forwards that have ended.
+        self.assertEqual(sorted(word for word in done.stdout.split() if "pod-" in word), ["pod/pod-1", "pod/pod-2"])
         self.assertEqual(len(self.lines("pids")), 2)
         self.wait_until_no_forward_runs()
         # Whoever names an aggregator is led to that one.
