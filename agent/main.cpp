@@ -9,13 +9,14 @@
 #include "agent/process/standard_descriptors.hpp"
 #include "agent/process/startup_memory.hpp"
 #include "agent/report/report.hpp"
-#include "agent/sampling/sample_loop.hpp"
 #include "agent/sampling/sampler.hpp"
 #include "agent/self.hpp"
 #include "agent/source_list.hpp"
 #include "agent/uplink/uplink.hpp"
 #include "common/async/follow_files.hpp"
+#include "common/async/task.hpp"
 #include "common/async/task_group.hpp"
+#include "common/async/timers.hpp"
 #include "common/http/server.hpp"
 #include "common/system/descriptor.hpp"
 #include "common/system/descriptor_limit.hpp"
@@ -23,10 +24,12 @@
 #include "common/text/text.hpp"
 #include "common/tls/own_certificate.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <exception>
 #include <fcntl.h>
+#include <functional>
 #include <iostream>
 #include <memory>
 #include <random>
@@ -59,6 +62,25 @@ void log_findings(const logger& log, std::span<const source_findings> all) {
         log.warning("{}", line);
       }
     }
+  }
+}
+
+/// Lets the sampler `what` read each time a source is due, until cancelled, and calls `after` when it has
+/// read. `look_again` makes the loop ask for the next deadline again, for example because a period changed.
+/// `what` must outlive the coroutine.
+async::task<void> sample_loop(sampler* what, std::shared_ptr<async::event> look_again,
+                              std::function<void()> after) {
+  for (;;) {
+    const auto next = what->next_deadline();
+    const auto now = boot_clock::now();
+    // Boot time goes on while the machine sleeps, but the timer's clock does not. So the span is computed
+    // anew for each wait.
+    const auto until =
+        next == instant::max() ? async::never : async::within(std::max(next - now, duration::zero()));
+    // Wait even if the tick is already over. Otherwise sources that take longer than their period would
+    // starve the links.
+    if (co_await look_again->wait(until)) continue;
+    if (what->run(boot_clock::now())) after();
   }
 }
 

@@ -191,7 +191,7 @@ result<void> bmc_link::answered(bool patient) const {
   }
   if (why == trouble::busy && patient) {
     return error{errc::io,
-                 fmt::format("{} is busy and does not say what it has: it is asked again", address_)};
+                 fmt::format("{} is busy and does not list its sensors: the helper asks again", address_)};
   }
   return {};
 }

@@ -21,8 +21,8 @@ namespace binnacle::ipmi {
 /// After each reading the BMC is left alone for a while, so that its work is spread out. Short readings
 /// follow each other without a pause, up to ten milliseconds of the BMC's time, so that neither the BMC nor
 /// this process wakes for each reading. The time spent is counted: over any minute it is never more than the
-/// budget and one reading, even while readings suddenly take seconds. A single slow reading costs no pause,
-/// because perhaps only this machine was busy.
+/// budget and one reading, even while readings suddenly take seconds. No pause follows a single slow
+/// reading, because perhaps only this machine was busy.
 class read_schedule {
  public:
   struct wish {

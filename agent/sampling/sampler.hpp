@@ -27,7 +27,7 @@ struct sampler_options {
 /// Reads each source when it is due, and keeps the health of each source on the board. If a source fails or
 /// throws, no other stops: its series become absent, and the sampler looks for it again with back-off until
 /// it is back. What policies watch is read more often, within a budget. It has no timer of its own:
-/// sample_loop() calls it. Threads: the agent's loop.
+/// main's sample_loop() calls it. Threads: the agent's loop.
 class sampler {
  public:
   sampler(board& out, logger log, clocks time = {}, sampler_options options = {});

@@ -61,7 +61,7 @@ std::optional<kept_learning> load_learning(store::word_reader from) noexcept {
     const std::int64_t point = from.next();
     const auto weight = static_cast<std::uint16_t>(from.next(1, statistics::remembered));
     const double load = high_of(point), watts = low_of(point);
-    // Written so that what is no number is refused, too.
+    // Written so that NaN is refused, too.
     if (!(load >= 0 && load <= 1) || !(watts > 0 && watts <= most_watts)) return std::nullopt;
     learned.add(load, watts, weight);
   }

@@ -8,8 +8,8 @@
 // matters:
 //
 // - No label is written before all of this is known: the Lease is ours, every Node has been read, and the
-//   policies have said which labels are theirs (lead()). Before that a label of ours may look like
-//   nobody's, and one that a policy still wants like one that no policy claims.
+//   policies have said which labels are theirs (lead()). Before that a label of ours may look like a
+//   stranger's, and a label that a policy still wants may look like one that no policy claims.
 // - The ingest loop hears which labels nodes carry before it hears that this replica writes. So these labels
 //   have their slots by then. Otherwise the engine would give the slots to other nodes.
 // - The answer to a patch counts as news of the node at once (take_answer). The watch brings the same

@@ -1,8 +1,8 @@
-# The state of a replica that must outlive its process (aggregator/snapshot/README.md). Written packed, as one
-# message after the other: the first has everything, and as many nodes as fit into a piece of some 256 KiB; each
-# of the following has nodes alone. In version 1 there was one message, with all nodes.
-# Words are runs of whole numbers whose meaning belongs to the classes that write and read them; a change of
-# their layout is another version.
+# The part of a replica's state that must outlive its process (aggregator/snapshot/README.md). It is written packed,
+# as one message after another. The first message has everything but nodes, and as many nodes as fit into a piece of
+# some 256 KiB. Each further message has only nodes. In version 1 there was one message, with all nodes.
+# Words are sequences of whole numbers. Only the classes that write and read them know what they mean; a change of
+# their layout needs another version.
 @0xd2f4c8a1b37e5096;
 
 using Cxx = import "/capnp/c++.capnp";
@@ -10,17 +10,17 @@ $Cxx.namespace("binnacle::aggregator::schema");
 
 struct Snapshot {
   version @0 :UInt16;
-  bootId @1 :Text;      # /proc/sys/kernel/random/boot_id: whose boot time the instants are
+  bootId @1 :Text;      # /proc/sys/kernel/random/boot_id: instants count from this boot
   bootNs @2 :Int64;     # CLOCK_BOOTTIME when the snapshot was taken
   wallNs @3 :Int64;     # CLOCK_REALTIME then, since 1970
   columns @4 :List(Column);
   strategies @5 :List(Strategy);
   nodes @6 :List(Node);
-  nodeCount @7 :UInt32; # of all messages; in the first one
-  policies @8 :List(Policy);  # older releases write and read none
+  nodeCount @7 :UInt32; # in all messages together; only the first message has it
+  policies @8 :List(Policy);  # older releases neither write nor read them
 }
 
-# A version of a policy that the texts of now may not say any more.
+# A version of a policy. The present file or object may have another text by now.
 struct Policy {
   manifest @0 :Text;    # a TASPolicy in YAML
   source @1 :Text;      # the file's path, or "TASPolicy namespace/name"
@@ -46,8 +46,9 @@ struct Strategy {
 
 struct Node {
   name @0 :Text;
-  # Twice: how many, then for each its index in columns or strategies, the number of words, and the words.
-  # Then what was learned of its watts: how many words, and the words. Older releases write and read no such part.
+  # First the values and windows of columns, then the states of strategies. Both parts begin with the number of entries; an entry is
+  # an index into columns or strategies, the number of its words, and these words.
+  # Then what was learned of the node's watts: the number of words, and the words. Older releases have no such part.
   words @1 :List(Int64);
   labels @2 :List(Label);   # standalone only
 }

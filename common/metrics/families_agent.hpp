@@ -74,7 +74,8 @@ inline constexpr family agent[] = {
     {.name = "binnacle_agent_refused_series_total",
      .unit = "",
      .type = kind::counter,
-     .help = "Series that the agent refused, by reason (too many, malformed, one of Binnacle's own names).",
+     .help = "Series that the agent refused, by reason (too many, malformed, or with a name of "
+             "Binnacle's own).",
      .labels = agent_reason,
      .rule = node_rule::sum,
      .source = "agent"},
@@ -151,8 +152,8 @@ inline constexpr family agent[] = {
      .source = "agent"},
     {.name = "binnacle_agent_send_wait_periods",
      .unit = "",
-     .help = "Periods between two sends because of uplink-budget, for series that policies watch and for the "
-             "others; 1: every reading is sent.",
+     .help = "Number of its periods that a series waits between two sends because of uplink-budget, "
+             "for series that policies watch and for the others. 1: every reading is sent.",
      .labels = agent_series,
      .rule = node_rule::max,
      .source = "agent"},

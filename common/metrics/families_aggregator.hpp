@@ -74,7 +74,8 @@ inline constexpr family aggregator[] = {
     {.name = "binnacle_remote_write_late_rounds_total",
      .unit = "",
      .type = kind::counter,
-     .help = "Rounds of remote write that were left out because the one before was still being encoded.",
+     .help = "Rounds of remote write that were left out because the previous round was still being "
+             "encoded.",
      .source = "aggregator"},
     {.name = "binnacle_remote_write_waiting_bytes",
      .unit = "bytes",
@@ -104,7 +105,7 @@ inline constexpr family aggregator[] = {
     {.name = "binnacle_otlp_late_rounds_total",
      .unit = "",
      .type = kind::counter,
-     .help = "Rounds of OTLP that were left out because the one before was still being encoded.",
+     .help = "Rounds of OTLP that were left out because the previous round was still being encoded.",
      .source = "aggregator"},
     {.name = "binnacle_otlp_waiting_bytes",
      .unit = "bytes",
@@ -122,7 +123,8 @@ inline constexpr family aggregator[] = {
     {.name = "binnacle_state_write_failures_total",
      .unit = "",
      .type = kind::counter,
-     .help = "Times the state file could not be written. The file before stays; status says why.",
+     .help = "Times the state file could not be written. The previous file stays; binnacle status says "
+             "why.",
      .source = "aggregator"},
     {.name = "binnacle_state_bytes",
      .unit = "bytes",
@@ -143,7 +145,7 @@ inline constexpr family aggregator[] = {
     {.name = "binnacle_state_asked_total",
      .unit = "",
      .type = kind::counter,
-     .help = "Addresses of other replicas that were asked for their state at the start (--state-from), by "
+     .help = "Questions to other replicas for their state at the start (--state-from), by "
              "outcome.",
      .labels = aggregator_outcome,
      .source = "aggregator"},
@@ -155,8 +157,8 @@ inline constexpr family aggregator[] = {
      .source = "aggregator"},
     {.name = "binnacle_contested_nodes",
      .unit = "",
-     .help =
-         "Nodes that two agents claimed in the last five minutes; the agent whose session is heard stays.",
+     .help = "Nodes that two agents claimed in the last five minutes. The agent whose session is still "
+             "heard keeps the node.",
      .source = "aggregator"},
     {.name = "binnacle_power_outlier_nodes",
      .unit = "",
@@ -176,9 +178,9 @@ inline constexpr family aggregator[] = {
     {.name = "binnacle_model_server_calls_total",
      .unit = "",
      .type = kind::counter,
-     .help =
-         "Calls to model servers, by outcome: answered, halved (the batch was too large), refused, "
-         "implausible (an answer that no server's watts can be), failed (no answer in time, or overloaded).",
+     .help = "Calls to model servers, by outcome: answered, halved (the batch was too large), refused, "
+             "implausible (no server draws the watts that were answered), failed (no answer in time, "
+             "or overloaded).",
      .labels = aggregator_outcome,
      .source = "aggregator"},
     {.name = "binnacle_unregistered_nodes",
@@ -193,8 +195,8 @@ inline constexpr family aggregator[] = {
      .source = "aggregator"},
     {.name = "binnacle_handshake_rate",
      .unit = "",
-     .help = "TLS handshakes of agents that may begin in a second; follows the load of the ingest loop while "
-             "agents come.",
+     .help = "How many TLS handshakes of agents may begin in a second. While agents come, this follows "
+             "the load of the ingest loop.",
      .source = "aggregator"},
     {.name = "binnacle_sessions_refused_total",
      .unit = "",
@@ -262,9 +264,8 @@ inline constexpr family aggregator[] = {
     {.name = "binnacle_scores_implausible_total",
      .unit = "",
      .type = kind::counter,
-     .help =
-         "Values in prioritize calls that cannot be (METRICS.md says between what they lie), so that they "
-         "counted as none.",
+     .help = "Values in prioritize calls that lie outside the metric's range in METRICS.md. They count "
+             "as no value.",
      .source = "aggregator"},
     {.name = "binnacle_decision_age_seconds",
      .unit = "seconds",
@@ -279,9 +280,9 @@ inline constexpr family aggregator[] = {
      .source = "aggregator"},
     {.name = "binnacle_policy_revision",
      .unit = "",
-     .help = "A number of what a policy in force says: each edit changes it, and nothing else does. It is "
-             "the same at "
-             "every replica and after a restart, and says nothing but whether it changed.",
+     .help = "A number that stands for the content of a policy in force. It changes with each edit and "
+             "with nothing else, and is the same at every replica and after a restart. Its size means "
+             "nothing.",
      .labels = aggregator_policy_alone,
      .source = "aggregator"},
     {.name = "binnacle_policy_violating_nodes",
@@ -297,23 +298,22 @@ inline constexpr family aggregator[] = {
      .source = "aggregator"},
     {.name = "binnacle_policy_nodes",
      .unit = "",
-     .help = "Nodes by what a strategy of a policy says of them now: pass, violating, missing (refused for "
-             "missing data), held (maxNodes or coolDown withholds the label), frozen (data is missing, the "
-             "label stays as it is). In DryRun: what would be.",
+     .help = "Nodes by what a strategy of a policy says of them now: pass, violating, missing (refused "
+             "for missing data), held (maxNodes or coolDown withholds the label), frozen (data is "
+             "missing, the label stays as it is). In DryRun: what it would say.",
      .labels = aggregator_policy_state,
      .source = "aggregator"},
     {.name = "binnacle_policy_node_state",
      .unit = "",
-     .help =
-         "1 for a node that a strategy of a policy does not pass, with its state. Of each state the first "
-         "20 nodes by name; binnacle_policy_nodes counts them all.",
+     .help = "1 for a node that a strategy of a policy does not pass, with its state. Only the first "
+             "20 nodes by name are shown for each state; binnacle_policy_nodes counts all.",
      .labels = aggregator_policy_node,
      .source = "aggregator"},
     {.name = "binnacle_policy_conditions",
      .unit = "",
-     .help = "Conditions of policies that are true now, by condition: Conflict, NotAllowed (the namespace "
-             "may not label nodes), Held, Frozen, MetricMissing, TooCostly (it would take more than "
-             "policies may).",
+     .help = "Conditions of policies that are true now, by condition: Conflict, NotAllowed (the "
+             "namespace may not label nodes), Held, Frozen, MetricMissing, TooCostly (the policy would "
+             "take more memory or time than policies may).",
      .labels = aggregator_condition,
      .source = "aggregator"},
     {.name = "binnacle_policy_cost",
@@ -324,27 +324,28 @@ inline constexpr family aggregator[] = {
      .source = "aggregator"},
     {.name = "binnacle_policy_budget",
      .unit = "",
-     .help = "What the policies may take; a policy that would take more is not in force.",
+     .help = "What all policies together may take, by resource. A policy that would take more is not "
+             "in force.",
      .labels = aggregator_resource,
      .source = "aggregator"},
     {.name = "binnacle_readings_wished",
      .unit = "",
      .exponent = -3,
-     .help = "Readings a second of each node that the policies of a namespace wish for; without a namespace: "
-             "callers of the metrics API.",
+     .help = "How many readings a second of each node the policies of a namespace wish for. The series "
+             "without a namespace is for callers of the metrics API.",
      .labels = aggregator_namespace,
      .source = "aggregator"},
     {.name = "binnacle_readings_granted",
      .unit = "",
      .exponent = -3,
-     .help = "How many of these readings agents are asked for: fewer while the ingest loop is busy, shared "
-             "fairly.",
+     .help = "How many of these readings the aggregator asks agents for. While the ingest loop is busy "
+             "they are fewer, and namespaces share them fairly.",
      .labels = aggregator_namespace,
      .source = "aggregator"},
     {.name = "binnacle_ingest_load_ratio",
      .unit = "ratio",
      .exponent = -4,
-     .help = "Part of the last ten seconds in which the thread that takes agents' values worked.",
+     .help = "Share of the last ten seconds in which the thread that takes agents' values worked.",
      .source = "aggregator"},
     {.name = "binnacle_node_patches_total",
      .unit = "",

@@ -149,8 +149,8 @@ inline constexpr family bmc[] = {
      .flat_labels = 1},
     {.name = "bmc_state_asserted",
      .unit = "",
-     .help = "1 while a sensor asserts the state (a power supply's input lost), 0 when it no longer does; "
-             "announced when the state is first seen.",
+     .help = "1 while a sensor asserts the state (for example that a power supply's input is lost), 0 "
+             "when it no longer does. The series begins when the state is first seen.",
      .labels = bmc_sensor_state,
      .rule = node_rule::max,
      .source = "bmc",

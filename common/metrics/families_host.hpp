@@ -14,11 +14,12 @@ inline constexpr family host[] = {
     {.name = "host_power_watts",
      .unit = "watts",
      .exponent = -1,
-     .help = "Power of the machine, from the best source: dcmi, else bmc (the system's power sensor or the "
-             "sum of its supplies), psys, rapl (packages and dram), arm-scmi, hwmon (the processors, those "
-             "named in power-sensors). The label says which. If the source that was used has no value, one "
-             "that may measure less of the machine does not replace it, and the metric is absent. So it is "
-             "after the start, while a source that measures more is looked for (power-wait).",
+     .help = "Power of the machine, from the best source: dcmi, else bmc (the system's power sensor or "
+             "the sum of its supplies), psys, rapl (packages and dram), arm-scmi, hwmon (the "
+             "processors, those named in power-sensors). The label says which. If that source has no "
+             "value any more, the metric is absent, unless another source measures the same. After the "
+             "start it is absent, too, while the agent looks for a source that measures more (power- "
+             "wait).",
      .labels = host_origin,
      .source = "host",
      .privilege = "that of the source"},

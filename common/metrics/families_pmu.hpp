@@ -150,8 +150,8 @@ inline constexpr family pmu[] = {
     {.name = "pmu_llc_miss_ratio",
      .unit = "ratio",
      .exponent = -4,
-     .help = "Share of cache references since the last read that missed; which cache these events count, "
-             "pmu_cache_references_total says.",
+     .help = "Share of cache references since the last read that missed. pmu_cache_references_total "
+             "says which cache these events count.",
      .labels = pmu_cpu,
      .rule = node_rule::ratio_of_sums,
      .members = pmu_miss_rate,
@@ -163,8 +163,8 @@ inline constexpr family pmu[] = {
     {.name = "pmu_running_ratio",
      .unit = "ratio",
      .exponent = -4,
-     .help = "Share of the time since the last read in which an event was on the PMU: below 1 events take "
-             "turns and counts are estimates.",
+     .help = "Share of the time since the last read in which an event was on the PMU. Below 1 the "
+             "events take turns, and counts are estimates.",
      .labels = pmu_event,
      .rule = node_rule::min,
      .source = "pmu",

@@ -17,7 +17,8 @@ inline constexpr std::string_view sensor_package[] = {"package"};
 inline constexpr std::string_view sensor_cpu[] = {"cpu"};
 inline constexpr std::string_view sensor_governor[] = {"governor"};
 
-// Old names meant all chips. CPUs and disks have families of their own, so that a policy can name them alone.
+// Old names meant the sensors of all chips together. Here CPUs and disks have families of their own, so that
+// a policy can name only these.
 inline constexpr member sensor_all_temperatures[] = {
     {"os_hwmon_temperature_celsius"}, {"os_cpu_temperature_celsius"}, {"os_disk_temperature_celsius"}};
 
@@ -25,7 +26,7 @@ inline constexpr family sensors[] = {
     {.name = "os_cpu_frequency_hertz",
      .unit = "hertz",
      .exponent = 6,
-     .help = "Frequency at which the CPUs online run, their mean (scaling_cur_freq).",
+     .help = "Mean frequency of the CPUs that are online (scaling_cur_freq).",
      .source = "os"},
     {.name = "os_cpu_frequency_min_hertz",
      .unit = "hertz",
@@ -88,7 +89,8 @@ inline constexpr family sensors[] = {
     {.name = "os_cpu_core_throttles_total",
      .unit = "",
      .type = kind::counter,
-     .help = "Times a core of a CPU package slowed down because it was too hot, over its cores.",
+     .help = "Times that cores of a CPU package slowed down because they were too hot, all cores added "
+             "up.",
      .labels = sensor_package,
      .rule = node_rule::sum,
      .source = "os"},
@@ -159,8 +161,9 @@ inline constexpr family sensors[] = {
     {.name = "os_powercap_power_watts",
      .unit = "watts",
      .exponent = -1,
-     .help = "Power of a zone that the kernel's powercap gives in watts: arm-scmi on Arm servers. No zone "
-             "includes another, but two control types may measure the same. Node: the largest.",
+     .help = "Power of a zone that the kernel's powercap gives in watts: arm-scmi on Arm servers. None "
+             "of these zones includes another, but two control types may measure the same thing. Node: "
+             "the largest.",
      .labels = sensor_chip_zone,
      .rule = node_rule::max,
      .source = "os"},

@@ -11,7 +11,7 @@ namespace binnacle::metrics {
 template <std::size_t N>
 class histogram {
  public:
-  /// `bounds` ascending. An observation equal to a bound counts for that bound (`le`).
+  /// `bounds` must ascend. An observation that equals a bound counts for that bound (`le`).
   constexpr explicit histogram(std::array<std::int64_t, N> bounds) : bounds_(bounds) {}
 
   void observe(std::int64_t value) noexcept {

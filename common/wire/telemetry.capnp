@@ -22,12 +22,12 @@
 #
 # What a reader must tolerate (within one major version)
 #
-#   - fields it does not know, and missing fields, which have their defaults;
-#   - kinds of frames it does not know: it skips and counts them;
-#   - values of an enum it does not know: what they then count as is said at the enum;
-#   - a peer of one minor version less or more. A major version differs when any of this would not be enough.
+#   - fields that it does not know; a field that is missing has its default;
+#   - kinds of frames that it does not know: it skips and counts them;
+#   - values of an enum that it does not know: the comment at the enum says what such a value counts as;
+#   - a peer whose minor version is one less or one more. A change that needs more than this gets another major version.
 #
-# What is for ever: ordinals and types of fields, whose list telemetry.ordinals a test compares with this file. A field that is
+# Ordinals and types of fields stay for ever: a test compares this file with their list, telemetry.ordinals. A field that is
 # no longer wanted is renamed obsoleteX and stays. The layout of Hello and Refused stays through all major versions, so that
 # two peers that cannot work together can say so.
 #
@@ -51,7 +51,7 @@ struct Hello {
   # "" unless the installation names its clusters. An aggregator serves one.
 
   node @4 :Text;
-  # The node this connection speaks for, and the only one: it must be the name in the client certificate or the credential.
+  # The only node that this connection speaks for. The client certificate or the credential must have the same name.
 
   bootId @5 :Text;
   # /proc/sys/kernel/random/boot_id. A new one means that CLOCK_BOOTTIME started again.
@@ -74,7 +74,7 @@ struct Welcome {
   # Which aggregator replica this is; an agent holds one link to each.
 
   replicas @3 :UInt16 = 1;
-  # How many replicas there are. Behind one address an agent dials until it has met them all.
+  # How many replicas there are. If all are behind one address, an agent dials until it has a link to each.
 
   reauthenticateAfterS @4 :UInt32;
   # Seconds after which the session ends unless another Hello was accepted before. 0: never.
@@ -87,15 +87,15 @@ struct Refused {
   # The name of a reason ("wrong_node"), or the name, ": " and a sentence.
 
   retryAfterMs @1 :UInt32;
-  # Not before this many milliseconds should the agent try again. 0: its own back-off.
+  # The agent should wait at least so many milliseconds before it tries again. 0: as long as its own back-off says.
 }
 
 struct Catalog {
-  # The node's series, in the order batches index them. It replaces the previous one whole; values of the previous one are not
-  # carried over, hence the full batch that must follow.
+  # The node's series. Batches name a series by its place in this list. A catalog replaces the previous one as a whole and keeps
+  # no value of it, so a full batch must follow.
 
   version @0 :UInt32;
-  # Batches name the catalog they are written for.
+  # A batch names the version that it is written for.
 
   groups @1 :List(Group);
   # At most 4,096.
@@ -148,7 +148,7 @@ struct Series {
   # Index into Catalog.groups.
 
   exponent @2 :Int8;
-  # A value is its mantissa times ten to this; within -18..18.
+  # A value is its mantissa times ten to this power, which is at least -18 and at most 18.
 
   kind @3 :Kind;
 
@@ -157,8 +157,8 @@ struct Series {
 }
 
 struct Batch {
-  # What was read since the previous batch. Columns, because they pack well. A series that is in no column keeps its value, and
-  # its age follows its group's read time.
+  # What was read since the previous batch, in columns, because columns pack well. A series that no column names keeps its
+  # value; its age counts from the newest read of its group.
 
   sequence @0 :UInt64;
   # One more than the previous batch's. Only a full batch may leave numbers out.
@@ -172,18 +172,18 @@ struct Batch {
   # Every series of the catalog is in `changed` or among the absent ones, and deltas count from 0.
 
   deltas @4 :List(UInt32);
-  # For each changed series, in the order of the catalog: new mantissa - previous mantissa, zigzag (0, -1, 1, -2 are written
-  # 0, 1, 2, 3). The previous mantissa is the last one sent in this session under this catalog, also if the series has been
-  # absent since; 0 if there is none. 0xffffffff says that the difference is too large and that `wide` has the mantissa itself.
+  # For each changed series, in the order of the catalog: its new mantissa minus the previous one, in zigzag form (0, -1, 1, -2
+  # are written as 0, 1, 2, 3). The previous mantissa is the last one that was sent in this session under this catalog, even if
+  # the series was absent in between, or 0 if none was sent. 0xffffffff: the difference is too large; `wide` has the new mantissa.
 
   readAgesUs @5 :List(UInt64);
-  # For each group that was read: how long before sentAtUs its last successful read returned.
+  # For each group that was read: the time from the end of its last successful read to sentAtUs.
 
   changed @6 :Data;
-  # Bitmap of the changed series, lowest bit of the first byte first. Empty: all of them if there are deltas, else none.
+  # Bitmap of the changed series, from the lowest bit of the first byte on. Empty: all series changed if there are deltas, else none.
 
   readGroups @7 :List(UInt16);
-  # The groups of readAgesUs, ascending. Empty: groups 0, 1, 2… as many as there are ages.
+  # The groups of readAgesUs, in ascending order. Empty: groups 0, 1, 2…, as many as there are ages.
 
   wide @8 :List(Int64);
   # Mantissas that did not fit into `deltas`, in the same order.
@@ -192,7 +192,7 @@ struct Batch {
   # Series that lost their value, ascending.
 
   absentReasons @10 :List(Absence);
-  # Why, for each of absentSeries.
+  # The reason for each of absentSeries.
 }
 
 enum Absence {
@@ -226,7 +226,7 @@ enum Absence {
 }
 
 struct StatusReport {
-  # The health of all sources that have something to say; replaces the previous report.
+  # The health of all sources that have something to say. A report replaces the previous one.
 
   sources @0 :List(SourceStatus);
   # At most 256.
@@ -236,15 +236,16 @@ struct SourceStatus {
   source @0 :Text;
   ok @1 :Bool = true;
   message @2 :Text;
-  # One sentence with the remedy when not ok; at most 1 KiB.
+  # If the source is not ok: one sentence, with the remedy; at most 1 KiB.
 }
 
 struct Interest {
-  # What the policies in force watch and how often they want it; replaces the previous interest. An agent gives what it can.
+  # What the policies in force watch, and how often they want it read. It replaces the previous interest. An agent reads as often
+  # as its budget lets it.
 
   wishes @0 :List(Wish);
-  # At most 1,024. A reader leaves out, and counts, a wish for what is no metric name and those that are too many; an agent of
-  # 1.2 ended its session over the first, so an aggregator sends none.
+  # At most 1,024. A reader leaves out and counts wishes beyond that number, and wishes whose family is no metric name. An agent
+  # of 1.2 ends its session when such a name comes, so an aggregator sends none.
 }
 
 struct Wish {
@@ -258,13 +259,13 @@ struct Goodbye {
 }
 
 struct Clock {
-  # What two clocks show. The aggregator sends its own; the agent sends the same message back with its own beside it. The agent's
-  # time is later than the aggregator's by the way there, however long the answer waits behind batches on a full line. Since 1.1;
-  # an agent of 1.0 skips it.
+  # What two clocks show. The aggregator sends its own time. The agent adds the time at which the message came, and sends it back.
+  # So the two times differ only by the clocks' offset and the way to the agent, however long the answer then waits behind batches
+  # on a full line. Since 1.1; an agent of 1.0 skips it.
 
   aggregatorUs @0 :UInt64;
   # Microseconds of the aggregator's CLOCK_BOOTTIME.
 
   agentUs @1 :UInt64;
-  # Microseconds of the agent's CLOCK_BOOTTIME when the message came; 0 on the way there.
+  # Microseconds of the agent's CLOCK_BOOTTIME when the message came; 0 in the aggregator's message.
 }

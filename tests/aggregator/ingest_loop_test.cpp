@@ -1,6 +1,7 @@
 #include "aggregator/ingest_loop.hpp"
 
 #include "aggregator/core/core.hpp"
+#include "aggregator/ingest_report.hpp"
 #include "aggregator/policy/text/policy_set.hpp"
 #include "aggregator/state/state_file.hpp"
 #include "tests/support/net/pki.hpp"

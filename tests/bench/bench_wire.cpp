@@ -84,7 +84,7 @@ void BM_wire_receive(benchmark::State& state) {
   }
   figures(state, done, said.series, said.stream.size());
 }
-// One batch a read (a node at 1 Hz), and many (a backlog).
+// Each read() brings one batch (a node that sends once a second), or many of them (a backlog).
 BENCHMARK(BM_wire_receive)->Arg(134)->Arg(16'384);
 
 void BM_wire_send(benchmark::State& state) {

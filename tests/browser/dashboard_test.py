@@ -346,7 +346,7 @@ class Small(ThreeAgents):
         self.assertEqual(page.run("return document.activeElement.hash"), "#/node/beta-2")
         self.press(Keys.ENTER)
         page.wait("the node", lambda: page.text("h1") == "beta-2" and "52" in page.text(".series"))
-        # A node: a rule is chosen, keeps the focus while ages change, and a series is.
+        # On a node's page: a rule is chosen and keeps the focus while ages change; then a series is chosen.
         self.tab_to("main button.rule")
         self.press(Keys.SPACE)
         age = page.text("main button.rule")

@@ -120,8 +120,8 @@ class Agents(unittest.TestCase):
         self.trial.wait_for("the pods to be read", lambda: "pods are not read" not in self.trial.ask("metrics", path)[1], 60)
         self.start_agent("n1", pod_token("agent-robbed"))
         self.until_refused("not_authorised", "the address of pod agents/thief")
-        # Its own pod's address is its own, whoever else is said to have it. Refused, it would come again after a minute; so it does if the aggregator has not
-        # read of the new address yet.
+        # The address belongs to the agent's own pod now, so the other pod with it does not matter. If the aggregator has not read the new address yet, it
+        # refuses the agent once more, and the agent tries again after a minute.
         self.set_address("agent-robbed", "127.0.0.1")
         self.trial.end("n1")
         self.trial.start_agent("n1", "--sources", "os", token_file=self.trial.folder / "token-n1")

@@ -25,7 +25,7 @@ using words = std::vector<std::string>;
 constexpr const char* usage = R"(usage: binnacle-kube-probe KUBECONFIG COMMAND
   get PATH                           the answer's status and body
   label NODE KEY=VALUE KEY- ...      sets and removes labels
-  who TOKEN [AUDIENCE]               user and node name of a token, or why it is nobody's
+  who TOKEN [AUDIENCE]               user and node name of a token, or why it is refused
   may USER VERB GROUP RESOURCE [NAMESPACE]
   tell KIND APIVERSION NAMESPACE NAME UID REASON TEXT TIMES    an event, so many times
   lead NAMESPACE IDENTITY            says "leads" and "waits" until SIGTERM, then gives the Lease back

@@ -3,6 +3,7 @@
 #include "agent/base/problem_summary.hpp"
 #include "agent/kernel/absence_of.hpp"
 #include "agent/sources/textfile/folder_entry.hpp"
+#include "common/exposition/exposition.hpp"
 #include "common/system/os_error.hpp"
 #include "common/system/read_file.hpp"
 
@@ -48,6 +49,31 @@ result<std::vector<std::string>> listing(const std::string& folder) {
   }
   std::sort(names.begin(), names.end());
   return names;
+}
+
+// Parses a whole *.prom text into `out`, or nothing of it on an error. If something was ignored, `note` gets
+// a sentence about it; otherwise `note` is unchanged. Errors: those of exposition::parse, "line 3: …".
+result<void> parse_prom(std::string_view text, const prom_bounds& bounds, std::vector<foreign_series>& out,
+                        std::string& note) {
+  out.clear();
+  std::size_t timestamps = 0;
+  exposition::limits limits;
+  limits.bytes = bounds.bytes;
+  limits.series = bounds.series;
+  const auto take = [&](const exposition::sample& s) {
+    if (s.timestamp_ms) ++timestamps;
+    out.push_back(foreign_series::from(s));
+  };
+  auto parsed = exposition::parse(text, limits, take);
+  if (!parsed) {
+    out.clear();
+    return parsed;
+  }
+  if (timestamps > 0) {
+    note = fmt::format("{} a timestamp, which is ignored: the age counts from the reading",
+                       timestamps == 1 ? "1 line has" : fmt::format("{} lines have", timestamps));
+  }
+  return {};
 }
 
 }  // namespace

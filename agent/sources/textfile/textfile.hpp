@@ -3,9 +3,9 @@
 #include "agent/base/clocks.hpp"
 #include "agent/base/source.hpp"
 #include "agent/sources/foreign_series.hpp"
-#include "agent/sources/textfile/prom_file.hpp"
 #include "common/system/file_stamp.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -14,6 +14,12 @@
 #include <vector>
 
 namespace binnacle::agent {
+
+/// Bounds of one file.
+struct prom_bounds {
+  std::size_t bytes = 1u << 20;
+  std::size_t series = 5'000;
+};
 
 struct textfile_options {
   std::string folder;

@@ -28,9 +28,9 @@ struct policies_read {
 /// network that hangs; the loop that agents are connected to reads no file for them.
 class policy_files {
  public:
-  /// The thread calls these after start(), whenever something has changed; they must only post. What the
-  /// first look at the folder finds is news unless read_now() has found it already. No call comes after the
-  /// destructor has returned.
+  /// The thread calls these after start(), whenever something has changed; they must only post. The first
+  /// look at the folder calls them only if it finds something else than read_now() found. No call comes after
+  /// the destructor has returned.
   struct news {
     std::function<void(policies_read)> policies;
     std::function<void(alias_file)> aliases;  ///< a copy, as it is now

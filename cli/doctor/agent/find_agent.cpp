@@ -159,8 +159,8 @@ result<agent_settings> parse_agent_settings(const std::string& yaml) {
     if (!top.IsMap())
       return error{
           errc::invalid_input,
-          "binnacle-agent --print-config printed something that is no settings file: is the agent of this "
-          "release?"};
+          "binnacle-agent --print-config did not print a settings file: does the agent have the release of "
+          "this command?"};
     const auto text = [&](const char* key) {
       return top[key] ? top[key].as<std::string>("") : std::string();
     };

@@ -126,7 +126,7 @@ TEST_CASE("a sensor that was absent in between, or read too seldom, is not judge
   CHECK(b.watch.stuck().empty());
 }
 
-TEST_CASE("what is no longer there is forgotten, and an id given to another sensor starts anew") {
+TEST_CASE("a sensor that is gone is forgotten, and an id given to another sensor starts anew") {
   bench b;
   const auto hangs = [](std::size_t i, int look) { return value(i == 0 ? 805 : 700 + look % 100); };
   b.pass(11min, "watts", 2, hangs);

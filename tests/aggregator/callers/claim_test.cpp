@@ -61,7 +61,7 @@ TEST_SUITE("aggregator/callers/claim") {
     CHECK(grouped.who.groups == std::vector<std::string>{"system:unauthenticated"});
   }
 
-  TEST_CASE_FIXTURE(fixture, "the headers alone are nobody's word") {
+  TEST_CASE_FIXTURE(fixture, "the headers alone prove nothing") {
     for (const tls::files& pem :
          {nobody, ours.issue("c", callers::test::for_client("cli")),
           cluster.issue("u", callers::test::for_client("bob", {"dev"})),

@@ -50,7 +50,7 @@ TEST_SUITE("aggregator/predict/curve") {
     CHECK(made.watts(1.5) == doctest::Approx(203.4));
   }
 
-  TEST_CASE("what is no curve is refused in one sentence") {
+  TEST_CASE("something that is not a curve is refused in one sentence") {
     const auto refusal = [](std::vector<double> watts, double cores) {
       const auto made = curve::through(watts, cores);
       return made ? std::string("taken") : made.error().message;

@@ -40,7 +40,7 @@ TEST_SUITE("aggregator/predict/pod_spec") {
     }
   }
 
-  TEST_CASE("what is no pod asks for nothing") {
+  TEST_CASE("an object that is not a pod asks for nothing") {
     for (const char* text : {"", "{", "[]", "{}", R"({"spec":7})", R"({"spec":{"containers":{}}})", "null",
                              R"({"spec":{"containers":[1,null]}})"}) {
       CAPTURE(text);

@@ -66,7 +66,7 @@ TEST_SUITE("aggregator/questions/selector") {
     }
   }
 
-  TEST_CASE("greater and less compare integers and refuse what is none") {
+  TEST_CASE("greater and less compare integers and refuse other values") {
     CHECK(matches("n>3", {{"n", "4"}}));
     CHECK_FALSE(matches("n>3", {{"n", "3"}}));
     CHECK(matches("n<3", {{"n", "-2"}}));

@@ -224,7 +224,7 @@ TEST_SUITE("aggregator/replicas/state") {
     CHECK(requests == 0);
   }
 
-  TEST_CASE("what is no snapshot of this version costs only itself: the next replica is asked") {
+  TEST_CASE("an answer that is not a snapshot of this version costs only itself: the next replica is asked") {
     const std::string good = bytes_of(sample());
     struct row {
       const char* name;
@@ -386,15 +386,15 @@ TEST_SUITE("aggregator/replicas/state") {
     soon.is_poor = true;
     soon.serve_state();
     auto q = to({young.at(), soon.at()});
-    q.for_all = 2s;
+    q.for_all = 4s;
     q.between = 10ms;
     const auto told = ask(q);
     REQUIRE(told.state);
     CHECK(told.is_young);
-    CHECK(told.refused > 1);
+    CHECK(told.refused >= 1);
   }
 
-  TEST_CASE("a large state arrives whole, and is nobody's any more once it is bytes") {
+  TEST_CASE("a large state arrives whole, and its memory is free once it is written as bytes") {
     replica other;
     for (std::size_t i = 0; i < 20'000; ++i)
       other.given.nodes.push_back(

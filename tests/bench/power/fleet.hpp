@@ -61,7 +61,7 @@ struct rotation {
 /// 0: by its own choice.
 std::size_t nodes_enough(std::size_t all, int percent) noexcept;
 
-/// The same nodes in another order: kube-scheduler meets the kinds of servers in no order.
+/// The same nodes in a random order, because kube-scheduler does not see them sorted by kind of server.
 fleet shuffled(fleet nodes, std::uint64_t seed = 1);
 
 /// What a pod asks for.

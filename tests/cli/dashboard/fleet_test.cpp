@@ -122,7 +122,7 @@ TEST_SUITE("cli/dashboard/topic") {
           "/api/v1/decisions?limit=40&pod=a%26all%3Dtrue");
   }
 
-  TEST_CASE("what is no topic is refused") {
+  TEST_CASE("an unknown topic is refused") {
     for (const std::string& odd :
          {std::string(), std::string("nodes"), std::string("node"), std::string("node/"),
           std::string("fleet/x"), std::string("decisions"), "node/" + std::string(513, 'x')}) {

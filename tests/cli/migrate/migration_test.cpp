@@ -75,7 +75,7 @@ TEST_SUITE("cli/migrate") {
                        [](const note& n) { return n.subject.find("port") != std::string::npos; }));
   }
 
-  TEST_CASE("an image of somebody's own is known by TAS's flag") {
+  TEST_CASE("an image with a name of its own is recognised by TAS's flag") {
     const auto m =
         of("kind: Deployment\nmetadata: {name: ours}\nspec: {template: {spec: {containers: [{image: x, "
            "args: [--syncPeriod=1s]}]}}}\n");

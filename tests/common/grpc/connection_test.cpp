@@ -246,7 +246,7 @@ TEST_SUITE("common/grpc/connection") {
     CHECK(calm.it.take().error().message == "it ended the connection (ENHANCE_YOUR_CALM)");
   }
 
-  TEST_CASE("what is no HTTP/2 is told in words") {
+  TEST_CASE("an answer that is not HTTP/2 is reported in words") {
     CHECK(refusal_of("HTTP/1.1 400 Bad Request\r\n\r\n").message.find("its REST API") != std::string::npos);
     CHECK(refusal_of(bytes_of("15030300020228")).message.find("grpcs") != std::string::npos);
     for (const std::string& noise :

@@ -49,7 +49,7 @@ TEST_SUITE("common/text/load_yaml") {
     CHECK(fault("- 'a\n- 'b'\n").starts_with("1: the single quote"));
   }
 
-  TEST_CASE("texts of several lines are nobody's fault, nor are other mistakes a quote's") {
+  TEST_CASE("a text of several lines is no mistake, and other mistakes are not blamed on a quote") {
     CHECK(fault("a: \"x\n  y\"\nb: 'it''s\n\n  so'\n") == "none");
     CHECK(fault("a: \"x\"\nb: \"\\\"\"\n") == "none");
     CHECK(fault("a: 5\" disk\nb: it's\n") == "none");

@@ -76,7 +76,7 @@ TEST_SUITE("common/wire/link_offset") {
     }
   }
 
-  TEST_CASE("on a line that is always full ages are honest: the way there counts, which is empty") {
+  TEST_CASE("on a line that is always full ages are honest: the way to the agent counts, which is not full") {
     link_offset link;
     link.begin("boot-a");
     // A batch needs 3 s for the way back, because it waits behind three seconds of other batches. Without

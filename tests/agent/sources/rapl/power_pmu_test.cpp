@@ -90,7 +90,7 @@ TEST_CASE("a die with counters of its own has powercap's name") {
   CHECK(found[1].package == "0-die-1");
 }
 
-TEST_CASE("what is no such PMU has no events") {
+TEST_CASE("a PMU that cannot be used gives no events") {
   temp_folder sys;
   CHECK(find_power_events(sys.path()).empty());
   auto machine = pmus::xeon();

@@ -178,7 +178,7 @@ TEST_CASE("an empty file that stays empty has no series") {
   CHECK(shown(f.out, "textfile_read_success", {{"file", "a.prom"}}) == "1");
 }
 
-TEST_CASE("what is not a file of ours is left alone, what is none at all does not hang the agent") {
+TEST_CASE("other files are left alone, and a path that is not a file does not hang the agent") {
   folder f;
   f.settled("a.txt", "a 1\n");
   f.settled(".hidden.prom", "b 1\n");

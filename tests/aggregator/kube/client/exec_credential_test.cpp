@@ -31,7 +31,7 @@ TEST_SUITE("aggregator/kube/client/exec_credential") {
     CHECK_FALSE(pair->expires.has_value());
   }
 
-  TEST_CASE("what is no credential is refused without being repeated") {
+  TEST_CASE("an output that is not a credential is refused, and the message does not quote it") {
     for (
         const std::string& text :
         {std::string("please log in: s3cret"), std::string("[]"), answer("null"), answer("{}"),

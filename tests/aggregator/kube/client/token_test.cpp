@@ -26,7 +26,7 @@ TEST_SUITE("aggregator/kube/client/token") {
     CHECK(t.value() == "second");
   }
 
-  TEST_CASE("what is no token leaves the last one in use, and is looked at again soon") {
+  TEST_CASE("a file without a token leaves the last token in use, and is read again soon") {
     for (const char* text : {"", " \n", "two words", "a\r\nX-Remote-User: admin", "\x01"}) {
       CAPTURE(text);
       kube::token_cache t;

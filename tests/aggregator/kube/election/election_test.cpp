@@ -202,7 +202,7 @@ TEST_SUITE("aggregator/kube/election") {
     CHECK(b.machine.holder() == "a");
   }
 
-  TEST_CASE("somebody's edit between two renewals is seen, and the holder goes on") {
+  TEST_CASE("an edit by somebody else between two renewals is seen, and the holder goes on") {
     lease_server s;
     candidate a("a", s);
     a.turn(start);

@@ -37,7 +37,7 @@ TEST_SUITE("aggregator/kube/reviews") {
     CHECK(v->who.only_extra("none").empty());
   }
 
-  TEST_CASE("what is not surely somebody's token for us is nobody's") {
+  TEST_CASE("a token counts only if the API server names its holder and it is meant for us") {
     struct row {
       const char* status;
       const char* why;

@@ -116,7 +116,7 @@ TEST_SUITE("aggregator/policy/engine") {
     CHECK(w.what('a', evict) == state::violating);
   }
 
-  TEST_CASE("a sample of a column that nobody watches is nobody's business") {
+  TEST_CASE("a sample of a column that nobody watches is ignored") {
     world w;
     w.value('a', "temp", 90);
     w.e.update(store::column_id{77}, world::id('a'), {}, w.now);

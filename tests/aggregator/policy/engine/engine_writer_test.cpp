@@ -253,7 +253,7 @@ TEST_SUITE("aggregator/policy/engine/writer") {
     CHECK(w.labels('c') == "-p");
   }
 
-  TEST_CASE("a dry run is not written by anybody, so it is judged as if it were ours") {
+  TEST_CASE("no replica writes the labels of a dry run, so each judges it as if it were the writer") {
     world w;
     w.e.set_writes_labels(false, w.now);
     w.apply(manifest(

@@ -129,7 +129,7 @@ TEST_SUITE("aggregator/policy/published/scores") {
     }
   }
 
-  TEST_CASE("one node's lie takes the differences out of nobody's scores") {
+  TEST_CASE("one node's lie leaves the other nodes the differences between their scores") {
     // A hundred nodes between 100.0 and 199.0 W, in no order.
     candidates honest;
     for (int i = 0; i < 100; ++i) honest.emplace_back(decimal{1000 + i * 37 % 100 * 10, -1});

@@ -159,7 +159,7 @@ TEST_SUITE("aggregator/predict/learning/estimate") {
     CHECK(together({{}, {}}).empty());
   }
 
-  TEST_CASE("a meter that reads half too high at loads that no other node had raises nobody's curve") {
+  TEST_CASE("a meter that reads half too high at loads that no other node had raises no other node's curve") {
     const auto honest = measured(0, 0.5), liar = measured(0.45, 1, 1.5), far_liar = measured(0.6, 1, 1.5);
     for (const auto& high : {liar, far_liar}) {  // far_liar had no load that another node had
       const auto of_class = together({honest, honest, honest, high});

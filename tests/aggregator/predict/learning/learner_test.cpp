@@ -45,7 +45,7 @@ TEST_SUITE("aggregator/predict/learning/learner") {
     CHECK(l.outliers() == 0);
   }
 
-  TEST_CASE("what is no reading is refused and leaves nothing behind") {
+  TEST_CASE("a value that is not a reading is refused and leaves nothing behind") {
     learner l;
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();
     CHECK(l.add(0.5, 0) == outcome::refused);

@@ -28,7 +28,7 @@ std::string of_values(std::string_view values) {
 TEST_SUITE("cli/dashboard/history/answer") {
   using namespace history_answer_test;
 
-  TEST_CASE("values keep their digits and times; what is no number is no point") {
+  TEST_CASE("values keep their digits and times; a value that is not a number gives no point") {
     const auto lines =
         read(of_values(R"([100,"71.4"],[105.5,"NaN"],[110,"-3.25"],[115,"+Inf"],[120,"1e+06"],[125,"-Inf"])"))
             .value();
@@ -78,7 +78,7 @@ TEST_SUITE("cli/dashboard/history/answer") {
         "another address");
   }
 
-  TEST_CASE("what is no answer of Prometheus is refused in one sentence") {
+  TEST_CASE("an answer that is not of Prometheus is refused in one sentence") {
     const std::string deep(5000, '[');
     for (const std::string& body : {
              std::string(),

@@ -1,0 +1,154 @@
+// An Arm server has no RAPL: what hwmon and arm-scmi say of its processors ("What is not believed" in
+// agent/README.md).
+#include "tests/agent/sources/host/plausibility/machines.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <string_view>
+
+namespace plausibility_arm_test {
+
+using namespace binnacle;
+using namespace binnacle::agent;
+using namespace binnacle::support;
+using namespace binnacle::agent::plausibility;
+using agent::test::fake_clock;
+using agent::test::holds;
+using agent::test::shown;
+using namespace std::chrono_literals;
+
+TEST_SUITE_BEGIN("agent/sources/host/plausibility/arm");
+
+namespace {
+
+/// An Arm server: it has no RAPL, only sensors of chips and firmware.
+struct arm {
+  fake_clock clock;
+  board out;
+  host_source host{host_options{.period = 1s}, clock.source()};
+  board::group_ref chip = out.add_group("os", "apm_xgene-APMC0D29:00", 10s, 30s);
+  board::group_ref firmware = out.add_group("os", "arm-scmi", 10s, 30s);
+  board::group_ref bmc = out.add_group("bmc", "dcmi.power", 5s, 15s);
+
+  board::series_ref sensor(const char* driver, const char* label, double watts) {
+    const auto s = out.add_series(chip, "os_hwmon_power_watts", {{"chip", driver}, {"sensor", label}});
+    out.set(s, watts);
+    return s;
+  }
+  board::series_ref zone(const char* name, double watts, const char* family = "os_powercap_power_watts") {
+    const auto s = out.add_series(firmware, family, {{"chip", "arm-scmi"}, {"zone", name}});
+    out.set(s, watts);
+    return s;
+  }
+  void pass(int seconds) {
+    for (int i = 0; i < seconds; ++i) {
+      clock.now += 1s;
+      for (const auto g : {chip, firmware, bmc}) out.mark_read(g, clock.now);
+      REQUIRE(host.read(out));
+    }
+  }
+  std::string node(const char* source) { return shown(out, "host_power_watts", {{"source", source}}); }
+  std::string set_aside(const char* source, const char* reason) {
+    return shown(out, "host_power_set_aside", {{"source", source}, {"reason", reason}});
+  }
+};
+
+}  // namespace
+
+TEST_CASE("hwmon: the processors of an Arm server feed host_power_watts, a card and a drive do not") {
+  arm a;
+  a.sensor("apm_xgene-APMC0D29:00", "CPU power", 75.5);
+  a.sensor("apm_xgene-APMC0D29:00", "IO power", 31.2);
+  a.sensor("amdgpu-0000:03:00.0", "PPT", 210);
+  a.sensor("smpro_hwmon-smpro-hwmon.3.auto", "power1 CORE VRD", 75.5);  // the same once more
+  a.pass(1);
+  CHECK(a.node("hwmon") == "106.7");
+  SUBCASE("0 W of one of them is not believed, nor is the sum that it is part of") {
+    a.sensor("apm_xgene-APMC0D29:00", "CPU power", 0);
+    const auto card = a.sensor("amdgpu-0000:03:00.0", "PPT", 0);
+    a.pass(1);
+    CHECK(a.node("hwmon") == "implausible");
+    CHECK(shown(a.out, "os_hwmon_power_watts",
+                {{"chip", "apm_xgene-APMC0D29:00"}, {"sensor", "CPU power"}}) == "implausible");
+    CHECK(a.out.series()[card].reason == absence::none);  // the card sleeps, so its 0 W are valid
+    CHECK(a.set_aside("hwmon", "zero") == "1");
+    CHECK(holds(a.host.limitation(), "hwmon says 0 W although the processors are on"));
+    a.sensor("apm_xgene-APMC0D29:00", "CPU power", 60);
+    a.pass(1);
+    CHECK(a.node("hwmon") == "91.2");
+    CHECK(a.set_aside("hwmon", "zero") == "0");
+  }
+  SUBCASE("one that cannot be read takes the sum with it") {
+    a.out.set_absent(a.sensor("apm_xgene-APMC0D29:00", "IO power", 0), absence::no_data);
+    a.pass(31);
+    CHECK(a.node("hwmon") == "no_data");
+  }
+}
+
+TEST_CASE("hwmon: a person knows which of a board's sensors make the sum, and says so") {
+  arm a;
+  a.sensor("power_meter-ACPI000D:00", "power1", 410);
+  a.sensor("power_meter-ACPI000D:01", "power1", 320);
+  a.pass(1);
+  CHECK(a.node("hwmon") == "no such series");
+  host_source told(host_options{.period = 1s, .powers = {"power_meter-ACPI000D:00/power1"}},
+                   a.clock.source());
+  REQUIRE(told.read(a.out));
+  CHECK(a.node("hwmon") == "410.0");
+}
+
+TEST_CASE("arm-scmi: zones that are in no other make host_power_watts, before hwmon, and 0 W is none") {
+  arm a;
+  a.sensor("scmi_sensors-scmi_dev.2", "soc", 182.0);
+  a.zone("SOC 0", 182.4);
+  const auto second = a.zone("SOC 1", 170);
+  a.zone("CLUSTER", 64.1, "os_powercap_part_power_watts");
+  a.pass(1);
+  CHECK(a.node("arm-scmi") == "352.4");
+  a.out.set(second, 0.0);
+  a.pass(1);
+  CHECK(a.set_aside("arm-scmi", "zero") == "1");
+  CHECK(a.out.series()[second].reason == absence::implausible);
+  // Nobody knows whether the chip measures as much: it may show one socket of two.
+  CHECK(a.node("hwmon") == "no such series");
+  CHECK(a.node("arm-scmi") == "implausible");
+  a.out.set(second, 160.0);
+  a.pass(1);
+  CHECK(a.node("arm-scmi") == "342.4");
+}
+
+TEST_CASE("arm-scmi and hwmon: DCMI that contradicts the processors is set aside, as beside RAPL") {
+  arm a;
+  const auto dcmi = a.out.add_series(a.bmc, "bmc_dcmi_power_watts", {});
+  const char* witness = "hwmon";
+  const auto draw = [&](double watts) {
+    if (std::string_view(witness) == "hwmon")
+      a.sensor("apm_xgene-APMC0D29:00", "CPU power", watts);
+    else
+      a.zone("SOC", watts);
+  };
+  SUBCASE("hwmon") {}
+  SUBCASE("arm-scmi") { witness = "arm-scmi"; }
+  draw(150);
+  SUBCASE("less than they draw, from the first comparison on") {
+    a.out.set(dcmi, 90.0);
+    a.pass(1);
+    CHECK(a.node(witness) == "150.0");
+    CHECK(a.set_aside("dcmi", "below_parts") == "1");
+    CHECK(holds(a.host.limitation(), "less than the 150.0 W of the processors"));
+  }
+  SUBCASE("the same number while they move") {
+    a.out.set(dcmi, 400.0);
+    a.pass(60);
+    CHECK(a.node("dcmi") == "400.0");
+    draw(260);
+    a.pass(105);
+    CHECK(a.node("dcmi") == "frozen");
+    CHECK(holds(a.host.limitation(), std::string("in which ") + witness + " moved"));
+  }
+}
+
+TEST_SUITE_END();
+
+}  // namespace plausibility_arm_test

@@ -1,0 +1,296 @@
+// A source of host_power_watts that says 0 W, or less than a part of the machine or another meter of the same
+// thing: the rows of "What is not believed" in agent/README.md that set a source aside.
+#include "tests/agent/sources/host/plausibility/machines.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+namespace plausibility_contradictions_test {
+
+using namespace binnacle;
+using namespace binnacle::agent;
+using namespace binnacle::support;
+using namespace binnacle::agent::plausibility;
+using agent::test::holds;
+using agent::test::shown;
+using namespace std::chrono_literals;
+
+TEST_SUITE_BEGIN("agent/sources/host/plausibility/contradictions");
+
+TEST_CASE("zero: DCMI and a sensor of the whole system that say 0 W are set aside at once") {
+  desk d;
+  const char* way = "dcmi";
+  SUBCASE("DCMI") { d.has_dcmi(); }
+  SUBCASE("the system's sensor") {
+    d.dcmi = d.out.add_series(d.bmc, "bmc_power_watts", {{"sensor", "System Power"}, {"scope", "node"}});
+    way = "bmc";
+  }
+  d.parts(100);
+  d.out.set(d.dcmi, 240.0);
+  d.pass(6);
+  CHECK(d.node(way) == "240.0");
+  d.out.set_absent(d.dcmi, absence::implausible);  // as reason_of() gives it for 0 W
+  d.pass(1);
+  CHECK(d.node(way) == "implausible");
+  CHECK(d.node("rapl") == "no such series");
+  CHECK(d.set_aside(way, "zero") == "1");
+  CHECK(holds(d.host.limitation(), std::string(way) + " says 0 W although the machine is on"));
+  d.out.set_absent(d.dcmi, absence::timeout);
+  d.pass(1);
+  CHECK(d.node(way) == "timeout");
+  for (int i = 0; i < 31; ++i) {
+    d.out.set(d.dcmi, 250.0);
+    d.pass(1);
+  }
+  CHECK(d.node(way) == "250.0");
+  CHECK(d.set_aside(way, "zero") == "0");
+}
+
+TEST_CASE("zero: supplies that all say 0 W are set aside, one of two may") {
+  desk d;
+  d.has_supplies();
+  d.parts(100);
+  d.out.set(d.supply[0], 180.0);
+  d.out.set(d.supply[1], 0.0);
+  d.pass(6);
+  CHECK(d.node("bmc") == "180.0");
+  d.out.set(d.supply[0], 0.0);
+  d.pass(1);
+  CHECK(d.node("bmc") == "implausible");
+  CHECK(d.node("rapl") == "no such series");  // packages alone are less than the machine
+  CHECK(d.set_aside("bmc", "zero") == "1");
+  CHECK(d.out.series()[d.supply[0]].reason == absence::implausible);
+  CHECK(holds(d.host.limitation(), "bmc says 0 W although the machine is on"));
+}
+
+TEST_CASE("psys below its packages and memory: never believed from the first comparison on") {
+  desk d;
+  d.has_psys();
+  d.parts(150);
+  d.out.set(d.psys, 12.0);
+  d.pass(1);
+  CHECK(d.node("rapl") == "160.0");
+  CHECK(d.node("psys") == "no such series");
+  CHECK(d.set_aside("psys", "below_parts") == "1");
+  CHECK(d.out.series()[d.psys].reason == absence::implausible);
+  CHECK(holds(d.host.limitation(), "psys said 12.0 W, less than the 160.0 W"));
+  SUBCASE("half a minute after it fits it is shown again, and counts when it has stayed") {
+    for (int i = 0; i < 31; ++i) {
+      d.out.set(d.psys, 210.0);  // its source sets it even while it is withheld
+      CHECK(d.out.series()[d.psys].reason == absence::implausible);
+      d.pass(1);
+    }
+    CHECK(d.out.series()[d.psys].reason == absence::none);
+    CHECK(d.set_aside("psys", "below_parts") == "0");
+    CHECK(d.host.limitation().empty());
+    d.pass(11);
+    CHECK(d.node("psys") == "210.0");
+  }
+  SUBCASE("with RAPL gone nobody can say that it fits") {
+    d.out.set(d.psys, 210.0);
+    d.out.set_absent(d.package, absence::no_data);
+    d.out.set_absent(d.memory, absence::no_data);
+    d.pass(120);
+    CHECK(d.out.series()[d.psys].reason == absence::implausible);
+    CHECK(d.node("rapl") == "no_data");
+  }
+}
+
+TEST_CASE(
+    "psys below its packages and memory: 10 s of it for one that was believed, noise and steps are none") {
+  desk d;
+  d.has_psys();
+  d.parts(100);
+  d.out.set(d.psys, 150.0);
+  d.pass(2);
+  CHECK(d.node("psys") == "150.0");
+  SUBCASE("within 10 % and 5 W for ever") {
+    d.out.set(d.psys, 94.5);  // 110 * 0.9 - 5 = 94
+    d.pass(100);
+    CHECK(d.node("psys") == "94.5");
+  }
+  SUBCASE("far below for nine seconds, again and again") {
+    for (int i = 0; i < 20; ++i) {
+      d.out.set(d.psys, 60.0);
+      d.pass(9);
+      CHECK(d.node("psys") == "60.0");
+      d.out.set(d.psys, 150.0);
+      d.pass(1);
+    }
+    CHECK(d.node("psys") == "150.0");
+  }
+  SUBCASE("far below for longer") {
+    d.out.set(d.psys, 60.0);
+    d.pass(11);
+    CHECK(d.node("psys") == "implausible");
+    CHECK(d.node("rapl") == "no such series");
+  }
+  SUBCASE("one package that has no value does not hide it") {
+    const auto other = d.out.add_series(d.rapl, "rapl_power_watts", {{"package", "1"}});
+    d.out.set_absent(other, absence::stands_still);
+    d.out.set(d.psys, 60.0);
+    d.pass(11);
+    CHECK(d.set_aside("psys", "below_parts") == "1");
+    CHECK(d.node("psys") == "implausible");  // no other way has a value
+  }
+}
+
+TEST_CASE("below RAPL: supplies and DCMI are set aside after a minute, since a BMC's mean comes late") {
+  desk d;
+  const char* way = "dcmi";
+  const auto say = [&](double watts) {
+    if (d.dcmi != board::no_series) return d.out.set(d.dcmi, watts);
+    for (const auto s : d.supply) d.out.set(s, watts / 2);
+  };
+  SUBCASE("DCMI") { d.has_dcmi(); }
+  SUBCASE("the sum of the supplies") {
+    d.has_supplies();
+    way = "bmc";
+  }
+  d.parts(60);
+  say(180);
+  d.pass(10);
+  CHECK(d.node(way) == "180.0");
+  d.parts(300);  // a step of the load
+  d.pass(59);
+  CHECK(d.node(way) == "180.0");
+  say(420);
+  d.pass(10);
+  say(180);  // from now on it is wrong
+  d.pass(61);
+  CHECK(d.node(way) == "implausible");
+  CHECK(d.node("rapl") == "no such series");
+  CHECK(d.set_aside(way, "below_parts") == "1");
+  say(420);
+  d.pass(60);
+  CHECK(d.node(way) == "420.0");
+  CHECK(d.set_aside(way, "below_parts") == "0");
+}
+
+// Before, DCMI's 150 W beside psys' 300 W were believed, because they were compared only with the packages'
+// 120 W.
+TEST_CASE("below psys: supplies and DCMI are set aside, since the platform is a part of the machine") {
+  desk d;
+  const char* way = "dcmi";
+  d.has_psys();
+  SUBCASE("DCMI") { d.has_dcmi(); }
+  SUBCASE("the sum of the supplies") {
+    d.has_supplies();
+    way = "bmc";
+  }
+  const auto say = [&](double watts) {
+    if (d.dcmi != board::no_series) return d.out.set(d.dcmi, watts);
+    for (const auto s : d.supply) d.out.set(s, watts / 2);
+  };
+  d.parts(110);
+  d.out.set(d.psys, 300.0);
+  say(150);
+  d.pass(1);
+  CHECK(d.node("psys") == "300.0");
+  CHECK(d.set_aside(way, "below_parts") == "1");
+  CHECK(holds(d.host.limitation(), "less than the 300.0 W of the platform (psys)"));
+  d.out.set_absent(d.psys, absence::stands_still);  // without psys nobody can say that it agrees
+  d.pass(60);
+  CHECK(d.node("psys") == "stands_still");
+  CHECK(d.set_aside(way, "below_parts") == "1");
+  d.out.set(d.psys, 20.0);  // a psys that is not believed itself does not count
+  d.pass(11);
+  CHECK(d.set_aside("psys", "below_parts") == "1");
+  d.pass(50);
+  CHECK(d.node(way) == "150.0");
+  CHECK(d.set_aside(way, "below_parts") == "0");
+}
+
+TEST_CASE("DCMI and the supplies contradict each other: the lower one is set aside") {
+  desk d;
+  d.has_dcmi();
+  d.has_supplies();
+  const auto say = [&](double by_dcmi, double by_supplies) {
+    d.out.set(d.dcmi, by_dcmi);
+    for (const auto s : d.supply) d.out.set(s, by_supplies / 2);
+  };
+  d.parts(60);
+  say(300, 310);
+  d.pass(10);
+  CHECK(d.node("dcmi") == "300.0");
+  SUBCASE("DCMI") {
+    say(150, 310);
+    d.pass(59);
+    CHECK(d.node("dcmi") == "150.0");
+    d.pass(2);
+    CHECK(d.node("bmc") == "310.0");
+    CHECK(d.set_aside("dcmi", "below_other") == "1");
+    CHECK(holds(d.host.limitation(), "dcmi said 150.0 W, less than the 310.0 W of bmc"));
+    CHECK(holds(d.host.limitation(), "bmc-roles"));
+    SUBCASE("the supplies fall silent: nobody can say that it fits") {
+      for (const auto s : d.supply) d.out.set_absent(s, absence::no_data);
+      d.pass(60);
+      CHECK(d.node("bmc") == "no_data");
+    }
+    SUBCASE("the supplies are found to be hanging: they contradict nothing") {
+      d.parts(120);
+      d.pass(240);
+      CHECK(d.set_aside("bmc", "stands_still") == "1");
+      CHECK(d.set_aside("dcmi", "below_other") == "0");
+    }
+  }
+  SUBCASE("the supplies") {
+    say(300, 150);  // the sum lacks one supply
+    d.pass(61);
+    CHECK(d.node("dcmi") == "300.0");
+    CHECK(d.set_aside("bmc", "below_other") == "1");
+    say(300, 290);
+    d.pass(31);
+    CHECK(d.set_aside("bmc", "below_other") == "0");
+  }
+  SUBCASE("not for what supplies lose, nor for the steps of their sensors") {
+    say(300, 370);
+    d.pass(100);
+    CHECK(d.node("dcmi") == "300.0");
+    CHECK(d.host.limitation().empty());
+  }
+}
+
+TEST_CASE("hwmon below RAPL: the sensors that power-sensors names lack something") {
+  desk d;
+  const auto chips = d.out.add_group("os", "chip", 10s, 30s);
+  const auto sensor = d.out.add_series(chips, "os_hwmon_power_watts",
+                                       {{"chip", "ina3221-i2c-1-40"}, {"sensor", "CPU power"}});
+  host_source told(host_options{.period = 1s, .powers = {"CPU power"}}, d.clock.source());
+  d.parts(150);
+  const auto pass = [&](int seconds) {
+    for (int i = 0; i < seconds; ++i) {
+      d.clock.now += 1s;
+      for (const auto g : {d.rapl, chips}) d.out.mark_read(g, d.clock.now);
+      REQUIRE(told.read(d.out));
+    }
+  };
+  d.out.set(sensor, 90.0);
+  pass(1);
+  CHECK(d.node("rapl") == "160.0");
+  CHECK(d.set_aside("hwmon", "below_parts") == "1");
+  CHECK(d.out.series()[sensor].reason == absence::implausible);
+  CHECK(holds(told.limitation(), "a sensor may be missing in power-sensors"));
+  d.out.set(sensor, 170.0);
+  pass(31);
+  CHECK(d.set_aside("hwmon", "below_parts") == "0");
+  CHECK(d.out.series()[sensor].reason == absence::none);
+}
+
+TEST_CASE("a source that is set aside and then goes away is no longer set aside") {
+  desk d;
+  d.has_dcmi();
+  d.parts(150);
+  d.out.set(d.dcmi, 12.0);
+  d.pass(1);
+  CHECK(d.set_aside("dcmi", "below_parts") == "1");
+  d.out.remove_group(d.bmc);
+  d.pass(1);
+  CHECK(d.set_aside("dcmi", "below_parts") == "0");
+  CHECK(d.host.limitation().empty());
+}
+
+TEST_SUITE_END();
+
+}  // namespace plausibility_contradictions_test

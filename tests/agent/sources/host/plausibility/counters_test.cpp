@@ -1,0 +1,210 @@
+// Energy counters that never moved, that died, or whose watts round to 0: the first rows of "What is not
+// believed" in agent/README.md.
+#include "tests/agent/sources/host/plausibility/machines.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+namespace plausibility_counters_test {
+
+using namespace binnacle;
+using namespace binnacle::agent;
+using namespace binnacle::support;
+using namespace binnacle::agent::plausibility;
+using agent::test::holds;
+using agent::test::shown;
+using namespace std::chrono_literals;
+
+TEST_SUITE_BEGIN("agent/sources/host/plausibility/counters");
+
+// A guest has a psys that nothing fills. Before, the agent then sent host_power_watts{source="psys"} 0.0,
+// which wins every placement by lowest watts.
+TEST_CASE("never moved: a dead psys is no watts at any moment, has its reason after 10 s, and RAPL counts") {
+  machine m(machines::xeon_two_sockets());
+  REQUIRE(m.sim.set_watts("psys stop"));
+  m.begin();
+  for (int second = 1; second <= 30; ++second) {
+    m.pass(1s);
+    CHECK(m.psys() == (second < 10 ? "not_read_yet" : "never_moved"));
+    CHECK(shown(m.out, "rapl_energy_joules_total", {{"zone", "psys"}}) == m.psys());
+    // While psys is not known to be dead, RAPL's lower watts do not count instead.
+    CHECK(m.node("psys") == (second < 10 ? "not_read_yet" : "no such series"));
+    CHECK(m.node("rapl") == (second < 10 ? "no such series" : "224.0"));
+  }
+  CHECK(holds(m.rapl.limitation(), "psys has never moved since it was first seen"));
+  CHECK(holds(m.rapl.limitation(), "virtual machine"));
+  REQUIRE(m.sim.set_watts("psys go"));
+  m.pass(2s);
+  CHECK(m.psys() == "gap");
+  m.pass(1s);
+  CHECK(m.psys() == "259.0");
+  CHECK(m.rapl.limitation().empty());
+  m.pass(11s);
+  CHECK(m.node("psys") == "259.0");
+}
+
+TEST_CASE("never moved: where psys is all there is, the node's watts are absent with that reason") {
+  machine m(std::vector<zone_spec>{{.name = "psys"}});
+  REQUIRE(m.sim.set_watts("psys stop"));
+  m.begin();
+  m.pass(9s);
+  CHECK(m.node("psys") == "not_read_yet");
+  m.pass(2s);
+  CHECK(m.node("psys") == "never_moved");
+}
+
+TEST_CASE(
+    "stands still: a package that dies is absent within a second, named after 10 s, and back by itself") {
+  machine m(machines::epyc());
+  m.begin();
+  m.pass(5s);
+  CHECK(m.node("rapl") == "200.0");
+  REQUIRE(m.sim.set_watts("package-0 stop"));
+  m.pass(1s);
+  CHECK(m.package("0") == "no_data");
+  CHECK(m.package("1") == "100.0");
+  CHECK(shown(m.out, "rapl_energy_joules_total", {{"zone", "package"}, {"package", "0"}}) == "no_data");
+  CHECK(m.node("rapl") == "no_data");  // at once: the last sum may be of the interval in which it died
+  m.pass(9s);
+  CHECK(m.package("0") == "stands_still");
+  CHECK(shown(m.out, "rapl_headroom_ratio", {{"package", "0"}}) == "stands_still");
+  m.pass(1s);
+  CHECK(m.node("rapl") == "stands_still");
+  CHECK(holds(m.rapl.limitation(), "package-0 has stood still for more than 10 s"));
+  REQUIRE(m.sim.set_watts("package-0 go"));
+  m.pass(3s);
+  CHECK(m.package("0") == "100.0");
+  CHECK(m.node("rapl") == "200.0");
+  CHECK(m.rapl.limitation().empty());
+}
+
+TEST_CASE(
+    "a sensor that dies: host_power_watts is never lower because of it, at whatever moment, then absent") {
+  struct what {
+    const char* name;
+    std::vector<zone_spec> zones;
+    double watts;
+  };
+  const std::vector<what> all{{"package-0", machines::epyc(), 200},
+                              {"psys", machines::xeon_two_sockets(), 259},
+                              {"package-1", machines::xeon_two_sockets(), 259},
+                              {"dram", machines::xeon_two_sockets(), 259}};
+  for (const auto& one : all) {
+    for (const auto period : {200ms, 1000ms}) {
+      for (const double share : {0.001, 0.3, 0.6, 0.9, 0.999}) {
+        CAPTURE(one.name);
+        CAPTURE(period.count());
+        CAPTURE(share);
+        machine m(one.zones, 100, period);
+        m.begin();
+        m.pass(15s);
+        REQUIRE(m.watts() == one.watts);
+        m.kill(one.name, share);
+        for (duration t{}; t < 30s; t += period) {
+          if (const auto now = m.watts()) REQUIRE(*now >= one.watts * 0.99);
+          m.pass(period);
+        }
+        const bool other_counts = one.name != all[0].name && one.name != all[1].name;  // psys still counts
+        CHECK(m.watts().has_value() == other_counts);
+      }
+    }
+  }
+}
+
+TEST_CASE("a short period: reading every 200 ms finds no counter standing that moves, nor 0 W") {
+  machine m(machines::xeon_two_sockets(), 0.5, 200ms);
+  m.begin();
+  for (int i = 0; i < 300; ++i) {
+    m.pass(200ms);
+    REQUIRE(m.package("0") == "0.5");
+    REQUIRE(m.psys() == "36.1");
+  }
+  CHECK(m.rapl.limitation().empty());
+}
+
+TEST_CASE("small memory: a zone under the steps that leave the node is no zone that stands still") {
+  machine m(machines::xeon_two_sockets(),
+            0.2);  // memory draws 0.024 W, shown as 0.0 W and for the first 41 s as 0 J
+  m.begin();
+  m.pass(30s);
+  CHECK(m.dram("0") == "0.0");
+  CHECK(shown(m.out, "rapl_energy_joules_total", {{"zone", "dram"}, {"package", "0"}}) == "0");
+  CHECK(m.rapl.limitation().empty());
+}
+
+TEST_CASE("cores and graphics: they may stand still, and 0 W is their value") {
+  machine m(machines::client(), 20);
+  for (const char* zone : {"core stop", "uncore stop"}) REQUIRE(m.sim.set_watts(zone));
+  m.begin();
+  m.pass(30s);
+  for (const char* zone : {"core", "uncore"}) {
+    CHECK(shown(m.out, "rapl_zone_power_watts", {{"zone", zone}, {"package", "0"}}) == "0.0");
+    CHECK(shown(m.out, "rapl_energy_joules_total", {{"zone", zone}, {"package", "0"}}) == "0");
+  }
+  CHECK(m.rapl.limitation().empty());
+}
+
+TEST_CASE("a zone that nobody knows: it may stand still, and 0 W is its value") {
+  auto zones = machines::client();
+  zones[0].parts.push_back({.name = "dlvr"});
+  machine m(zones, 20);
+  SUBCASE("from the beginning") {}
+  SUBCASE("after it moved") {
+    m.begin();
+    m.pass(5s);
+  }
+  REQUIRE(m.sim.set_watts("dlvr stop"));
+  if (m.out.series().empty()) m.begin();
+  m.pass(30s);
+  CHECK(shown(m.out, "rapl_zone_power_watts", {{"zone", "dlvr"}, {"package", "0"}}) == "0.0");
+  CHECK(m.package("0") == "20.0");
+  CHECK(m.rapl.limitation().empty());
+}
+
+TEST_CASE(
+    "zero: a package that moves so little that it shows 0 W is implausible, and so what is made of it") {
+  machine m(machines::epyc(), 0.01);
+  m.begin();
+  m.pass(3s);
+  CHECK(m.package("0") == "implausible");
+  CHECK(shown(m.out, "rapl_tdp_utilization_ratio", {{"package", "0"}}) == "implausible");
+  CHECK(m.node("rapl") == "implausible");
+  CHECK(holds(m.rapl.limitation(), "says 0 W although it is on"));
+}
+
+TEST_CASE("zero: a psys that moves so little that it shows 0 W is implausible") {
+  machine m(std::vector<zone_spec>{{.name = "psys"}});
+  REQUIRE(m.sim.set_watts("psys stop"));
+  m.begin();
+  for (int second = 1; second <= 15; ++second) {
+    m.sys.write(zone_folder({0}) + "/energy_uj", std::to_string(second * 10'000) + "\n");  // 0.01 W
+    m.clock.now += 1s;
+    m.read();
+  }
+  CHECK(m.psys() == "implausible");
+  CHECK(m.node("psys") == "implausible");
+  CHECK(holds(m.rapl.limitation(), "says 0 W although it is on"));
+}
+
+TEST_CASE("memory that never moved counts as memory that is not there, memory that died does not") {
+  machine m(machines::xeon_two_sockets());
+  REQUIRE(m.sim.set_watts("psys stop"));
+  REQUIRE(m.sim.set_watts("dram stop"));
+  m.begin();
+  m.pass(11s);
+  CHECK(m.dram("0") == "never_moved");
+  CHECK(m.node("rapl") == "200.0");
+  REQUIRE(m.sim.set_watts("dram go"));
+  m.pass(4s);
+  CHECK(m.node("rapl") == "224.0");
+  REQUIRE(m.sim.set_watts("dram stop"));
+  m.pass(25s);
+  CHECK(m.dram("0") == "stands_still");
+  CHECK(m.node("rapl") == "stands_still");
+}
+
+TEST_SUITE_END();
+
+}  // namespace plausibility_counters_test

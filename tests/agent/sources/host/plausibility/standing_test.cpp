@@ -1,0 +1,114 @@
+// DCMI or the supplies say the same number while RAPL moves: "What is not believed" in agent/README.md.
+#include "tests/agent/sources/host/plausibility/machines.hpp"
+
+#include <doctest/doctest.h>
+
+namespace plausibility_standing_test {
+
+using namespace binnacle;
+using namespace binnacle::agent;
+using namespace binnacle::support;
+using namespace binnacle::agent::plausibility;
+using agent::test::holds;
+using agent::test::shown;
+using namespace std::chrono_literals;
+
+TEST_SUITE_BEGIN("agent/sources/host/plausibility/standing");
+
+// Before, RAPL had to move by 40 W, which never happens on a node of 20 to 55 W.
+TEST_CASE("stands still while RAPL moves: also on a small machine, and not for a few watts of a large one") {
+  desk d;
+  d.has_dcmi();
+  const auto moves = [&](double from, double to) {
+    d.parts(from, 0.1);
+    d.pass(60);
+    d.parts(to, 0.1);
+    d.pass(105);
+  };
+  SUBCASE("a node of 45 W") {
+    d.out.set(d.dcmi, 45.0);
+    moves(9, 24);
+    CHECK(d.node("dcmi") == "frozen");
+    CHECK(d.set_aside("dcmi", "stands_still") == "1");
+  }
+  SUBCASE("the same node, a little busier: a BMC's sensor may have such steps") {
+    d.out.set(d.dcmi, 45.0);
+    moves(9, 16);
+    CHECK(d.node("dcmi") == "45.0");
+  }
+  SUBCASE("as many watts are a twentieth of a large machine") {
+    d.out.set(d.dcmi, 900.0);
+    moves(90, 135);
+    CHECK(d.node("dcmi") == "900.0");
+  }
+}
+
+TEST_CASE(
+    "stands still while RAPL moves: DCMI is set aside, its series left to `frozen`, and back when it moves") {
+  desk d;
+  d.has_dcmi();
+  d.out.set(d.dcmi, 240.0);
+  d.parts(60);
+  d.pass(60);
+  CHECK(d.node("dcmi") == "240.0");
+  d.parts(160);
+  d.pass(75);
+  CHECK(d.node("dcmi") == "240.0");
+  d.pass(30);
+  CHECK(d.node("dcmi") == "frozen");
+  CHECK(d.node("rapl") == "no such series");
+  CHECK(d.set_aside("dcmi", "stands_still") == "1");
+  CHECK(shown(d.out, "bmc_dcmi_power_watts") == "240.0");
+  CHECK(holds(d.host.limitation(), "dcmi has said exactly 240.0 W"));
+  d.out.set(d.dcmi, 320.0);
+  d.pass(60);
+  CHECK(d.node("dcmi") == "320.0");
+}
+
+TEST_CASE("stands still while RAPL moves: so it is with the sum of the supplies") {
+  desk d;
+  d.has_supplies();
+  const auto say = [&d](double watts) {
+    for (const auto s : d.supply) d.out.set(s, watts / 2);
+  };
+  say(240);
+  d.parts(60);
+  d.pass(60);
+  CHECK(d.node("bmc") == "240.0");
+  d.parts(160);
+  d.pass(75);
+  CHECK(d.node("bmc") == "240.0");
+  d.pass(30);
+  CHECK(d.node("bmc") == "frozen");
+  CHECK(d.node("rapl") == "no such series");
+  CHECK(d.set_aside("bmc", "stands_still") == "1");
+  CHECK(holds(d.host.limitation(), "bmc has said exactly 240.0 W"));
+  say(320);
+  d.pass(60);
+  CHECK(d.node("bmc") == "320.0");
+  CHECK(d.set_aside("bmc", "stands_still") == "0");
+}
+
+TEST_CASE("stands still while RAPL moves: not on an idle machine, not for spikes") {
+  desk d;
+  d.has_dcmi();
+  d.out.set(d.dcmi, 240.0);
+  SUBCASE("an idle machine") {
+    for (int i = 0; i < 600; ++i) {
+      d.parts(60 + i % 3);
+      d.pass(1);
+    }
+  }
+  SUBCASE("spikes of a second") {
+    for (int i = 0; i < 600; ++i) {
+      d.parts(i % 20 == 0 ? 200 : 60);
+      d.pass(1);
+    }
+  }
+  CHECK(d.node("dcmi") == "240.0");
+  CHECK(d.host.limitation().empty());
+}
+
+TEST_SUITE_END();
+
+}  // namespace plausibility_standing_test
