@@ -79,6 +79,7 @@ class Manifests(unittest.TestCase):
             # The first is a controller's work elsewhere; bare pods must find theirs.
             PLANE.apply(*[{"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": name, "namespace": namespace}}
                           for name in ("default", "binnacle-test-doctor")])
+        PLANE.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "wao-system"}})  # of modelServersSecrets
         PLANE.install_crd()
         for name, values in MATRIX.items():
             with self.subTest(name):
