@@ -107,7 +107,8 @@ std::string render_what_if(const json::value& answer, const paint& with) {
     out += fmt::format("no room for one more pod on {}: {}\n", counted(integer(full, "count"), "node"),
                        names_of(full));
   for (const auto& group : list(answer, "leftOut")) {
-    const auto [what, remedy] = words_for(text(group, "reason"));
+    const std::string reason(text(group, "reason"));  // words_for() gives views of it
+    const auto [what, remedy] = words_for(reason);
     out += with(colour::yellow,
                 fmt::format("{} {}: {}", counted(integer(group, "count"), "node"), what, names_of(group)));
     out += remedy.empty() ? "\n" : fmt::format(" ({})\n", remedy);
