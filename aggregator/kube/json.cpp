@@ -8,6 +8,13 @@ const json::object* object_in(const json::object& from, std::string_view name) {
   return v == nullptr ? nullptr : v->if_object();
 }
 
+const json::array& array_in(const json::object& from, std::string_view name) {
+  static const json::array none;
+  const json::value* v = from.if_contains(name);
+  const json::array* a = v == nullptr ? nullptr : v->if_array();
+  return a == nullptr ? none : *a;
+}
+
 std::string_view text_in(const json::object& from, std::string_view name) {
   const json::value* v = from.if_contains(name);
   const json::string* s = v == nullptr ? nullptr : v->if_string();

@@ -3,6 +3,7 @@
 #include "aggregator/kube/json_reader.hpp"
 #include "common/error.hpp"
 
+#include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 
 #include <functional>
@@ -15,6 +16,8 @@ namespace binnacle::kube {
 
 /// The member of that name if it is an object, else null.
 const boost::json::object* object_in(const boost::json::object& from, std::string_view name);
+/// The member if it is an array, else one that is empty. A loop over it copies nothing.
+const boost::json::array& array_in(const boost::json::object& from, std::string_view name);
 /// The member if it is a string, else empty.
 std::string_view text_in(const boost::json::object& from, std::string_view name);
 /// The member if it is an integer, else nothing.

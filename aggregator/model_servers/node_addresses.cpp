@@ -20,16 +20,14 @@ std::string_view node_addresses::find(std::string_view node) const noexcept {
 }
 
 void node_addresses::changed(const kube::object_key& key, const boost::json::object& object) {
-  const boost::json::object* status = kube::object_in(object, "status");
-  const boost::json::value* given = status == nullptr ? nullptr : status->if_contains("addresses");
-  const boost::json::array* list = given == nullptr ? nullptr : given->if_array();
-  const boost::json::array none;  // named, or the loop runs over a copy, and `first` looks into it
   std::string_view first;
-  for (const auto& one : list == nullptr ? none : *list) {
-    const boost::json::object* address = one.if_object();
-    if (address == nullptr || kube::text_in(*address, "type") != "InternalIP") continue;
-    first = kube::text_in(*address, "address");
-    break;
+  if (const boost::json::object* status = kube::object_in(object, "status")) {
+    for (const auto& one : kube::array_in(*status, "addresses")) {
+      const boost::json::object* address = one.if_object();
+      if (address == nullptr || kube::text_in(*address, "type") != "InternalIP") continue;
+      first = kube::text_in(*address, "address");
+      break;
+    }
   }
   if (first.empty()) {
     all_.erase(key.name);

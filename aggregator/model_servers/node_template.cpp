@@ -140,16 +140,13 @@ result<questions::selector> selector_in(const json::object* from) {
           fmt::format("{}={}", std::string_view(one.key()), std::string_view(one.value().get_string())));
     }
   }
-  const json::value* expressions = from->if_contains("matchExpressions");
-  const json::array* list = expressions == nullptr ? nullptr : expressions->if_array();
-  for (const json::value& one : list == nullptr ? json::array() : *list) {
+  for (const json::value& one : kube::array_in(*from, "matchExpressions")) {
     const json::object* e = one.if_object();
     const std::string_view key = e == nullptr ? "" : kube::text_in(*e, "key");
     const std::string_view op = e == nullptr ? "" : kube::text_in(*e, "operator");
     std::vector<std::string> values;
-    const json::value* given = e == nullptr ? nullptr : e->if_contains("values");
-    if (given != nullptr && given->is_array()) {
-      for (const json::value& v : given->get_array()) {
+    if (e != nullptr) {
+      for (const json::value& v : kube::array_in(*e, "values")) {
         if (v.is_string()) values.emplace_back(v.get_string());
       }
     }

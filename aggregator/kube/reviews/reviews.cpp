@@ -34,10 +34,7 @@ void write(json_writer& out, const std::vector<std::string>& texts) {
 
 std::vector<std::string> texts_in(const json::object& from, std::string_view name) {
   std::vector<std::string> out;
-  const json::value* v = from.if_contains(name);
-  const json::array* list = v == nullptr ? nullptr : v->if_array();
-  if (list == nullptr) return out;
-  for (const json::value& item : *list) {
+  for (const json::value& item : array_in(from, name)) {
     if (const json::string* text = item.if_string()) out.emplace_back(text->data(), text->size());
   }
   return out;
