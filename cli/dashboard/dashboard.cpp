@@ -61,7 +61,8 @@ int dashboard_command(const connection& to, const dashboard_arguments& what, con
     if (opened.has_error()) return complain(opened.error());
     past = std::move(*opened);
   }
-  rounds doctor(loop, checks_of_cluster(to));
+  rounds doctor(
+      loop, [to] { return place_of_rounds(to); }, checks_of_cluster());
   feed pages(loop, std::move(*from), doctor, log);
   http::server server(loop, on_loopback(what.port), routes(who, pages, past.get()), log);
   if (const auto open = server.start(); open.has_error()) return complain(open.error());

@@ -1,7 +1,6 @@
 #include "cli/dashboard/rounds.hpp"
 
 #include "cli/dashboard/event_parts.hpp"
-#include "cli/doctor/checks.hpp"
 #include "cli/doctor/doctor.hpp"
 #include "common/async/timers.hpp"
 #include "common/text/json_writer.hpp"
@@ -25,9 +24,12 @@ constexpr std::array<std::string_view, 5> for_pages{"certificates", "kubernetes"
 // With each peer. Ctrl-C waits for a check that is running.
 constexpr int patience_s = 2;
 
-doctor::findings looked(const rounds::check& c) {
+/// `from`: nothing before the round's first check.
+doctor::findings looked(const doctor::check& c, std::optional<doctor::place>& from,
+                        const std::function<doctor::place()>& where) {
   try {
-    return c.look();
+    if (!from) from = where();
+    return c.look(*from);
   } catch (const std::exception& e) {
     return {doctor::unchecked(fmt::format("the check ended with an error: {}", e.what()))};
   }
@@ -35,18 +37,20 @@ doctor::findings looked(const rounds::check& c) {
 
 }  // namespace
 
-rounds::rounds(async::loop& on, std::vector<check> checks) : loop_(on), checks_(std::move(checks)) {}
+rounds::rounds(async::loop& on, std::function<doctor::place()> where, std::vector<doctor::check> checks)
+    : loop_(on), where_(std::move(where)), checks_(std::move(checks)) {}
 
 task<std::string> rounds::make() {
   if (!beside_) beside_.emplace(loop_);
   std::string text;
   json_writer out(text);
   out.begin_object().key("checks").begin_array();
-  for (const check& c : checks_) {
-    // Shared with the thread: a cancelled round leaves while it still looks.
+  // Shared with the thread: a cancelled round leaves while it still looks.
+  auto from = std::make_shared<std::optional<doctor::place>>();
+  for (const doctor::check& c : checks_) {
     auto found = std::make_shared<doctor::findings>();
     auto looked_at = std::make_shared<async::event>(loop_);
-    const auto look = [found, c] { *found = looked(c); };
+    const auto look = [found, from, where = where_, c] { *found = looked(c, *from, where); };
     const auto tell = [looked_at] { looked_at->notify(); };
     beside_->run(look, tell);
     if (!co_await looked_at->wait()) co_return std::string();
@@ -58,16 +62,18 @@ task<std::string> rounds::make() {
   co_return text;
 }
 
-std::vector<rounds::check> checks_of_cluster(const connection& to) {
-  doctor::doctor_arguments what;
-  what.timeout_s = patience_s;
-  std::vector<rounds::check> out;
+std::vector<doctor::check> checks_of_cluster() {
+  std::vector<doctor::check> out;
   for (const doctor::check& c : doctor::checks()) {
-    if (std::ranges::find(for_pages, c.name) == for_pages.end()) continue;
-    const auto look = [to, what, look = c.look] { return look(doctor::place_of(to, what)); };
-    out.push_back({std::string(c.name), std::string(c.summary), look});
+    if (std::ranges::find(for_pages, c.name) != for_pages.end()) out.push_back(c);
   }
   return out;
+}
+
+doctor::place place_of_rounds(const connection& to) {
+  doctor::doctor_arguments what;
+  what.timeout_s = patience_s;
+  return doctor::place_of(to, what);
 }
 
 }  // namespace binnacle::cli::dashboard

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "cli/connection.hpp"
-#include "cli/doctor/finding.hpp"
+#include "cli/doctor/checks.hpp"
 #include "common/async/beside.hpp"
 #include "common/async/task.hpp"
 
@@ -17,12 +17,9 @@ namespace binnacle::cli::dashboard {
 /// only. Threads: one loop.
 class rounds {
  public:
-  struct check {
-    std::string name, summary;
-    std::function<doctor::findings()> look;  ///< blocks; runs on the other thread
-  };
-  /// `on` must outlive it. Its end waits for the check that is running.
-  rounds(async::loop& on, std::vector<check> checks);
+  /// `where` says where the doctor looks from, once a round; it may block, and runs on the other thread, as
+  /// the checks do. `on` must outlive the rounds. Their end waits for the check that is running.
+  rounds(async::loop& on, std::function<doctor::place()> where, std::vector<doctor::check> checks);
 
   /// Makes all checks once, and gives what they found as JSON:
   /// {"nowMs":…,"checks":[{"name":…,"summary":…,"findings":[…]}]}. Empty if the coroutine was cancelled. A
@@ -31,12 +28,15 @@ class rounds {
 
  private:
   async::loop& loop_;
-  const std::vector<check> checks_;
+  const std::function<doctor::place()> where_;
+  const std::vector<doctor::check> checks_;
   std::optional<async::beside> beside_;
 };
 
 /// The doctor's checks that a page may make again and again: those of the cluster which leave no trace there.
 /// What agents and aggregators say of themselves is on the page anyway.
-std::vector<rounds::check> checks_of_cluster(const connection& to);
+std::vector<doctor::check> checks_of_cluster();
+/// Where they look from.
+doctor::place place_of_rounds(const connection& to);
 
 }  // namespace binnacle::cli::dashboard

@@ -69,9 +69,11 @@ struct aggregator {
 };
 
 /// Checks of the doctor: one finds something, one fails.
-std::vector<rounds::check> doctor_checks() {
-  const auto found = [] { return doctor::findings{doctor::warning("one pod waits", "look at it")}; };
-  const auto throws = []() -> doctor::findings { throw std::runtime_error("no file"); };
+std::vector<doctor::check> doctor_checks() {
+  const auto found = [](const doctor::place&) {
+    return doctor::findings{doctor::warning("one pod waits", "look at it")};
+  };
+  const auto throws = [](const doctor::place&) -> doctor::findings { throw std::runtime_error("no file"); };
   return {{"pods", "pods that wait", found}, {"rights", "what is allowed", throws}};
 }
 
@@ -92,7 +94,8 @@ struct site {
     if (!database.empty()) past = history::database::open(loop, {database, {}, {}}, log).value();
     connection to;
     to.aggregators = aggregators;
-    doctor.emplace(loop, doctor_checks());
+    doctor.emplace(
+        loop, [] { return doctor::place{}; }, doctor_checks());
     pages.emplace(loop, upstream::open(to).value(), *doctor, log);
     o.address = "127.0.0.1";
     o.name = "dashboard";
@@ -439,9 +442,9 @@ TEST_SUITE("cli/dashboard/site") {
   }
 
   TEST_CASE("the doctor's checks of pages exist, and leave no decision record") {
-    std::vector<std::string> names;
-    for (const rounds::check& c : checks_of_cluster({})) names.push_back(c.name);
-    CHECK(names == std::vector<std::string>{"certificates", "kubernetes", "pods", "rights", "clocks"});
+    std::vector<std::string_view> names;
+    for (const doctor::check& c : checks_of_cluster()) names.push_back(c.name);
+    CHECK(names == std::vector<std::string_view>{"certificates", "kubernetes", "pods", "rights", "clocks"});
   }
 
   TEST_CASE("an answer that is the same as before is sent again only after trouble") {
