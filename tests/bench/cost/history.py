@@ -24,10 +24,11 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 for folder in ("scripts", "tests/integration", "tests/cluster"):
     sys.path.insert(0, str(ROOT / folder))
-from control_plane import built  # noqa: E402
 from prometheus import Prometheus  # noqa: E402
+from support.control_plane import built  # noqa: E402
 from trial import Trial  # noqa: E402
 
+PROGRAM = built("prometheus", "prometheus")
 METRIC = "rapl_power_watts"
 PAUSE = 10
 
@@ -82,7 +83,7 @@ def server(trial, name, **how):
             trial.start(name, *words)
         wait_for = staticmethod(trial.wait_for)
     Part.folder.mkdir()
-    out = Prometheus(Part, None, None, None, *how.pop("more", ()), path=built("prometheus", "prometheus"), **how)
+    out = Prometheus(Part, None, None, None, *how.pop("more", ()), path=PROGRAM, **how)
     out.start()
     return out
 
@@ -115,6 +116,8 @@ def main():
     parser.add_argument("--seconds", type=float, default=120)
     parser.add_argument("--fleet", type=pathlib.Path, help="binnacle-fleet, if it is not in the build")
     options = parser.parse_args()
+    if PROGRAM is None:
+        sys.exit("history: Prometheus 3 is not built: tests/cluster/build prometheus builds it, in some ten minutes")
     resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
     trial = Trial(options.build.resolve())
     try:
