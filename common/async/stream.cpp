@@ -237,9 +237,11 @@ task<result<std::size_t>> stream::read_some(std::span<char> to, deadline until) 
 }
 
 task<result<void>> stream::wait_readable(deadline until) {
-  if (impl_->engine && impl_->engine->buffered()) co_return result<void>();
+  if (buffered()) co_return result<void>();
   co_return co_await impl_->wait(direction::read, until);
 }
+
+bool stream::buffered() const { return impl_->engine && impl_->engine->buffered(); }
 
 task<result<void>> stream::write(std::string_view text, deadline until) {
   impl& s = *impl_;

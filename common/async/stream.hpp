@@ -48,6 +48,8 @@ class stream {
   /// Waits until something can be read, or until the peer has ended the connection (the next read tells
   /// which). An idle connection needs no buffer meanwhile.
   task<result<void>> wait_readable(deadline until);
+  /// Whether bytes of the peer were taken from the socket, but not read yet (under TLS only).
+  bool buffered() const;
   /// Writes all of `text`, which must stay valid until the write has ended. Write large pieces: each call
   /// ends a TLS record.
   task<result<void>> write(std::string_view text, deadline until);

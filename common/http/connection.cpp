@@ -10,6 +10,9 @@
 //   after the answer, because thousands of connections idle at once. A caller without a certificate of ours
 //   begins with a small one, and only so many such callers may have a large one
 //   (server_options::most_large_buffers).
+// - A peer may send many requests at once. A request that came together with an earlier one waits for a turn
+//   of the loop, and a port serves one such request in a turn. So many connections full of requests delay
+//   others no more than one does. Callers that wait for each answer never wait here.
 // - A body that a path does not take is never read: the handler answers, and the connection ends.
 // - At every moment the connection says what it waits for (waits_for), so that a newcomer replaces the one
 //   that loses least: places.hpp.
@@ -282,6 +285,11 @@ task<result<std::size_t>> connection::fill(async::deadline until) {
 }
 
 task<bool> connection::one_request() {
+  if (!is_new_ && (!input().empty() || stream_.buffered())) {
+    waits_for(wait::request);
+    co_await core_.pipelined.pass(from());
+    if (!has_seat()) co_return false;  // it gave way to a newcomer meanwhile
+  }
   if (input().empty()) {
     drop_buffer();
     idle_ = true;

@@ -24,6 +24,7 @@ struct server_core {
         log(std::move(l)),
         seats(options.max_connections, options.most_large_buffers, options.first_byte_deadline),
         handshakes(on),
+        pipelined(on),
         group(on, log),
         ending(on, log) {
     counters.most = options.max_connections;
@@ -40,9 +41,10 @@ struct server_core {
   bool stopping = false;
   bool retiring = false;  // goes on answering, but each connection ends after its next answer
   async::turnstile handshakes;
-  rare_warning tls_warning;  // for failed handshakes
-  async::task_group group;   // the accept loop and the connections
-  async::task_group ending;  // runs stop(), which waits for `group`
+  async::turnstile pipelined;  // for requests that came together with an earlier one
+  rare_warning tls_warning;    // for failed handshakes
+  async::task_group group;     // the accept loop and the connections
+  async::task_group ending;    // runs stop(), which waits for `group`
 };
 
 /// Serves one connection to its end.

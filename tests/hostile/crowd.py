@@ -1,11 +1,11 @@
 """An attacker without credentials: connections to a port of loopback that say nothing, or too little, and are kept open as long as the server lets them.
 
-    crowd.py PORT [--many N] [--rate N] [--say nothing|noise|hello|half-hello|request|session|drip-head|drip-body|large-body] [--tls]
+    crowd.py PORT [--many N] [--rate N] [--say nothing|noise|hello|half-hello|request|session|drip-head|drip-body|large-body|pipeline] [--tls]
         [--networks N] [--first N]
 
 At most N are held at a time, those that the server closed being replaced, and at most `rate` are made in a second. Whoever drips sends another byte every
-1.5 s. With --tls what is said comes after a handshake. Goes on until SIGTERM. Prints "made N closed N" each second and at the end: how many were made, and how
-many of them the server closed.
+1.5 s. Whoever pipelines sends request after request, and throws the answers away. With --tls what is said comes after a handshake. Goes on until SIGTERM.
+Prints "made N closed N" each second and at the end: how many were made, and how many of them the server closed.
 """
 
 import argparse
@@ -46,6 +46,7 @@ class Crowd:
     def __init__(self, options):
         self.options = options
         self.words = words(options.say)
+        self.pipelines = options.say == "pipeline"
         self.held = {}
         self.shaking = set()  # of these, whose handshake goes on: one slow answer must not keep the others waiting
         self.unsaid = {}  # of these, what the socket did not take yet
@@ -88,11 +89,23 @@ class Crowd:
         except OSError:
             self.let_go(number)
             return
-        if sent < len(what):
-            self.unsaid[number] = what[sent:]
+        rest = what[sent:] or (self.words if self.pipelines else b"")
+        if rest:
+            self.unsaid[number] = rest
         else:
             self.unsaid.pop(number, None)
-        self.poll.modify(number, GONE | (select.EPOLLOUT if number in self.unsaid else 0))
+        self.poll.modify(number, GONE | (select.EPOLLOUT if rest else 0) | (select.EPOLLIN if self.pipelines else 0))
+
+    def hear(self, number):
+        """Reads what has come, and forgets it."""
+        try:
+            while self.held[number].recv(1 << 16):
+                pass
+        except (BlockingIOError, ssl.SSLWantReadError):
+            return
+        except OSError:
+            pass
+        self.let_go(number)
 
     def drip(self):
         if not self.options.say.startswith("drip") or time.monotonic() < self.next_drip:
@@ -131,10 +144,13 @@ class Crowd:
                 continue
             if number in self.shaking and not what & GONE:
                 self.shake(number)
-            elif number in self.unsaid and not what & GONE:
-                self.say(number, self.unsaid[number])
-            else:
+            elif what & GONE:
                 self.let_go(number)
+            else:
+                if what & select.EPOLLIN:
+                    self.hear(number)
+                if what & select.EPOLLOUT and number in self.held:
+                    self.say(number, self.unsaid[number])
 
     def end(self, *_):
         self.over = True
@@ -163,7 +179,7 @@ def main():
     parser.add_argument("port", type=int)
     parser.add_argument("--many", type=int, default=1000)
     parser.add_argument("--rate", type=float, default=500)
-    parser.add_argument("--say", default="nothing", choices=["nothing", "noise", "hello", "half-hello", "request", "session", "drip-head", "drip-body", "large-body"])
+    parser.add_argument("--say", default="nothing", choices=["nothing", "noise", "hello", "half-hello", "request", "session", "drip-head", "drip-body", "large-body", "pipeline"])
     parser.add_argument("--tls", action="store_true")
     parser.add_argument("--networks", type=int, default=1)
     parser.add_argument("--first", type=int, default=1, help="number of the first network")

@@ -3,12 +3,8 @@
 #include "common/http/server.hpp"
 #include "tests/common/http/server_routes.hpp"
 
-#include <boost/asio/post.hpp>
-
 #include <algorithm>
 #include <chrono>
-#include <functional>
-#include <future>
 #include <optional>
 #include <thread>
 #include <vector>
@@ -90,23 +86,39 @@ TEST_SUITE("common/http/server crowd") {
     served s(test_routes());
     constexpr std::size_t many = 100;
     std::optional<silent_crowd> crowd;
-    std::uint64_t most_at_once = 0, before = 0;
-    std::promise<void> all_accepted;
-    // Other work of the loop: it asks for another turn at once, each time.
-    std::function<void()> other_work = [&] {
-      const std::uint64_t accepted = s.server().counters().accepted;
-      most_at_once = std::max(most_at_once, accepted - before);
-      before = accepted;
-      if (accepted == many) return all_accepted.set_value();
-      boost::asio::post(s.loop(), other_work);
-    };
     // While the loop stands still, the kernel takes them all.
-    s.on_loop([&] {
-      crowd.emplace(s, many);
-      boost::asio::post(s.loop(), other_work);
+    const auto most =
+        s.most_in_a_turn(&http::server_counters::accepted, many, [&] { crowd.emplace(s, many); });
+    CHECK(most == async::listener::most_per_turn);
+  }
+
+  TEST_CASE("requests that came together with others are served one in each turn of the loop") {
+    served s(test_routes());
+    constexpr std::uint64_t each = 200;
+    silent_crowd crowd(s, 8);
+    until_open(s, crowd.clients.size());
+    std::string many;
+    for (std::uint64_t i = 0; i < each; ++i) many += "GET /who HTTP/1.1\r\n\r\n";
+    const auto most = s.most_in_a_turn(&http::server_counters::requests, each * crowd.clients.size(), [&] {
+      for (auto& one : crowd.clients) one.send(many);
     });
-    all_accepted.get_future().wait();
-    CHECK(most_at_once == async::listener::most_per_turn);
+    // The first request of a connection waits for no other.
+    CHECK(most <= crowd.clients.size() + 1);
+    for (auto& one : crowd.clients) {
+      for (std::uint64_t i = 0; i < each; ++i) REQUIRE(one.receive().body == "nobody");
+    }
+  }
+
+  TEST_CASE("a newcomer gets the place of a connection whose requests wait for their turn") {
+    served s(test_routes(), of_size(2));
+    silent_crowd crowd(s, 2);
+    until_open(s, 2);
+    std::string many;
+    for (int i = 0; i < 2000; ++i) many += "GET /who HTTP/1.1\r\n\r\n";
+    for (auto& one : crowd.clients) one.send(many);
+    while (s.counters().requests < 10) std::this_thread::yield();
+    CHECK(plain_client(s).get("/who").status == 200);
+    CHECK(s.counters().rejected == 0);
   }
 
   TEST_CASE("whoever was served before stays while there are silent ones") {

@@ -137,6 +137,20 @@ TEST_SUITE("common/http/server under TLS") {
     CHECK(client.connections() == 1);
   }
 
+  TEST_CASE("requests that OpenSSL holds already wait for a turn of the loop, too") {
+    tls_house h;
+    served s(test_routes(), h.options(tls::client_certificate::none));
+    auto client = h.anyone(s);
+    client.connect();
+    // Each fills the small buffer exactly, and four of them a record.
+    std::string one = "GET /who HTTP/1.1\r\nX: ";
+    one += std::string(4096 - one.size() - 4, 'x') + "\r\n\r\n";
+    std::string many;
+    for (int i = 0; i < 15; ++i) many += one;
+    const auto most = s.most_in_a_turn(&http::server_counters::requests, 15, [&] { client.send(many); });
+    CHECK(most <= 2);
+  }
+
   TEST_CASE("plain HTTP at this port gets one sentence") {
     tls_house h;
     served s(test_routes(), h.options(tls::client_certificate::required));

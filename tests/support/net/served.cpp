@@ -4,6 +4,7 @@
 
 #include <boost/asio/executor_work_guard.hpp>
 
+#include <algorithm>
 #include <future>
 #include <optional>
 #include <thread>
@@ -53,6 +54,27 @@ http::server_counters served::counters() {
   http::server_counters out;
   on_loop([&] { out = impl_->server->counters(); });
   return out;
+}
+
+std::uint64_t served::most_in_a_turn(std::uint64_t http::server_counters::*counter, std::uint64_t until,
+                                     const std::function<void()>& begin) {
+  std::uint64_t most = 0, before = 0;
+  std::promise<void> reached;
+  // Other work of the loop: it asks for another turn at once, each time.
+  std::function<void()> other_work = [&] {
+    const std::uint64_t now = impl_->server->counters().*counter;
+    most = std::max(most, now - before);
+    before = now;
+    if (now >= until) return reached.set_value();
+    async::post(impl_->loop, other_work);
+  };
+  on_loop([&] {
+    before = impl_->server->counters().*counter;
+    begin();
+    async::post(impl_->loop, other_work);
+  });
+  reached.get_future().wait();
+  return most;
 }
 
 }  // namespace binnacle::support

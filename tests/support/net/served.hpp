@@ -22,6 +22,10 @@ class served {
   /// Runs `work` on the server's thread and waits for it.
   void on_loop(const std::function<void()>& work);
   http::server_counters counters();
+  /// How far a counter moved within one turn of the loop, at most, until it reached `until`. `begin` runs
+  /// first, while the loop stands still.
+  std::uint64_t most_in_a_turn(std::uint64_t http::server_counters::*counter, std::uint64_t until,
+                               const std::function<void()>& begin);
   http::server& server();
   boost::asio::io_context& loop();
 
