@@ -110,7 +110,8 @@ task<bool> agent_session::greet() {
   if (is_denied()) co_return false;
   shaken_ = true;
   if (!shaken.has_error() && (peer_.peer_identity(identity_) || shared_->options.review)) co_return true;
-  ++shared_->counters.handshake_failures;
+  const bool flood = shaken.has_error() && shaken.error().code == errc::overloaded;
+  ++(flood ? shared_->counters.floods : shared_->counters.handshake_failures);
   const std::string why = shaken.has_error() ? shaken.error().message : "the agent has no certificate";
   shared_->handshake_warning.say(shared_->log, boot_clock::now(),
                                  fmt::format("no session with {}: {}", who(), why));

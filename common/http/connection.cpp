@@ -230,16 +230,17 @@ task<bool> connection::begin() {
   }
   ++core_.counters.handshake_failures;
   if (shaken.error().code == errc::timeout) ++core_.counters.timeouts;
+  if (shaken.error().code == errc::overloaded) ++core_.counters.floods;
   if (stream_.peer_spoke_http()) {
     response sentence = failure(400, "this port serves HTTPS only: use https://");
     stream_.write_plain(head_of(sentence, false, false) + sentence.body.front());
     co_return false;
   }
-  // A wrong certificate is worth a warning, because a person must replace it. Other faults are noise on an
-  // open port.
+  // A certificate that is wrong, or not read, is worth a warning, because a person must replace it. Other
+  // faults are noise on an open port.
   const std::string sentence = core_.options.name + ": no TLS connection with " + stream_.peer_address() +
                                ": " + shaken.error().message;
-  if (shaken.error().code == errc::permission) {
+  if (shaken.error().code == errc::permission || shaken.error().code == errc::overloaded) {
     core_.tls_warning.say(core_.log, boot_clock::now(), sentence);
   } else {
     core_.log.debug("{}", sentence);

@@ -85,7 +85,8 @@ inline constexpr family agent[] = {
      .help = "Connections that the agent's own ports closed to make room for others, by reason "
              "(evicted: replaced by a newcomer; full: a newcomer that found no room; silent: sent nothing "
              "for three "
-             "seconds; flood: too many key updates; denied: by the serial number of the certificate).",
+             "seconds; flood: too many key updates, or costly certificates; denied: by the serial number of "
+             "the certificate).",
      .labels = agent_reason,
      .source = "agent"},
     {.name = "binnacle_agent_scrape_up",

@@ -205,7 +205,8 @@ inline constexpr family aggregator[] = {
          "Agent sessions that the aggregator refused or ended, by the reason given to the agent. Before "
          "there is a session: silent (no ClientHello within three seconds), no_client_hello, left (closed "
          "while it waited for its handshake), handshake, evicted (replaced by a newcomer). Also flood "
-         "(too many key updates), rationed (too many refused tokens from its address) and denied (by "
+         "(too many key updates, or costly certificates), rationed (too many refused tokens from its "
+         "address) and denied (by "
          "the serial number of its certificate).",
      .labels = aggregator_reason,
      .source = "aggregator"},
@@ -437,7 +438,8 @@ inline constexpr family aggregator[] = {
      .help =
          "Connections that a server closed to make room for others, by reason (evicted: replaced "
          "by a newcomer; full: a newcomer that found no room; silent: sent nothing for three seconds; flood: "
-         "too many key updates, or did not read its answers; denied: by the serial number of its "
+         "too many key updates, costly certificates, or did not read its answers; denied: by the serial "
+         "number of its "
          "certificate).",
      .labels = aggregator_server_reason,
      .source = "aggregator"},

@@ -3,6 +3,7 @@
 #include "common/system/read_file.hpp"
 #include "common/tls/certificate.hpp"
 #include "common/tls/chain.hpp"
+#include "common/tls/costly_certificates.hpp"
 #include "common/tls/denied_serials.hpp"
 #include "common/tls/pem.hpp"
 
@@ -202,6 +203,13 @@ void set_protocols(SSL_CTX* context, const options& o) {
   // An idle connection needs 34 kB less, and a wake-up needs one read(2) instead of two per record.
   SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS);
   SSL_CTX_set_read_ahead(context, 1);
+  if (o.side == role::client) return;
+  // An engine looks at the certificates of clients before OpenSSL reads them. Compressed ones (RFC 8879,
+  // OpenSSL 3.2) it would not see.
+  SSL_CTX_set_max_cert_list(context, most_chain);
+#ifdef SSL_OP_NO_RX_CERTIFICATE_COMPRESSION
+  SSL_CTX_set_options(context, SSL_OP_NO_RX_CERTIFICATE_COMPRESSION);
+#endif
 }
 
 void set_alpn(SSL_CTX* context, const options& o) {

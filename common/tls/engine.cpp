@@ -15,6 +15,9 @@
 // - After the handshake, messages of the handshake (key updates, session tickets) are rationed. SSL_read does
 //   not return for records without data, so a flood of them would keep one call busy for as long as they
 //   come. They are counted in OpenSSL's message callback, which is the only place that sees each of them.
+// - A client's certificates are looked at before OpenSSL reads them, in the same callback
+//   (costly_certificates.hpp). OpenSSL asks nobody whether it may go on. So a message that it must not read
+//   is overwritten, and OpenSSL refuses what it finds there.
 // - The outbox is bounded. A peer that asks for key updates and never reads makes it grow by an answer each.
 // Beyond a bound the connection has failed for good. has_failed_ keeps later calls away from OpenSSL, which
 // must not be used after a fatal error.
@@ -23,6 +26,7 @@
 
 #include "common/clock.hpp"
 #include "common/system/os_error.hpp"
+#include "common/tls/costly_certificates.hpp"
 
 #include <climits>
 #include <fmt/format.h>
@@ -32,6 +36,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <span>
 #include <sys/socket.h>
 #include <utility>
 
@@ -39,6 +44,8 @@ namespace binnacle::tls {
 
 /// The BIO between OpenSSL and an engine: reads come from the socket, writes go to the outbox.
 struct socket_bio {
+  static constexpr std::size_t message_header = 4;  // of a message of the handshake: its type and length
+
   static engine& of(BIO* bio) { return *static_cast<engine*>(BIO_get_data(bio)); }
 
   static int read(BIO* bio, char* to, int room) {
@@ -72,11 +79,27 @@ struct socket_bio {
     return size;
   }
 
+  static void message(int is_ours, int, int content, const void* text, std::size_t size, SSL* ssl,
+                      void* held) {
+    engine& e = *static_cast<engine*>(held);
+    if (is_ours != 0 || content != SSL3_RT_HANDSHAKE || e.overloaded_) return;
+    if (e.shaken_) return count_message(e, ssl);
+    auto* const bytes = static_cast<unsigned char*>(const_cast<void*>(text));
+    if (e.side_ == role::server && size > message_header && bytes[0] == SSL3_MT_CERTIFICATE)
+      look_at_certificates(e, {bytes, size}, ssl);
+  }
+
+  static void look_at_certificates(engine& e, std::span<unsigned char> message, SSL* ssl) {
+    std::string why = too_costly(message, SSL_version(ssl) >= TLS1_3_VERSION);
+    if (why.empty()) return;
+    e.refuse(std::move(why));
+    // The buffer is OpenSSL's own, and no lengths in it are right any more.
+    std::ranges::fill(message.subspan(message_header), 0xff);
+  }
+
   // SSL_read returns only when it has data, so records without data keep it busy as long as they come.
   // Therefore they are counted here, where OpenSSL reports each message.
-  static void message(int is_ours, int, int content, const void*, std::size_t, SSL* ssl, void* held) {
-    engine& e = *static_cast<engine*>(held);
-    if (is_ours != 0 || content != SSL3_RT_HANDSHAKE || !e.shaken_ || e.overloaded_) return;
+  static void count_message(engine& e, SSL* ssl) {
     if (e.messages_.take(boot_clock::now())) return;
     e.refuse(fmt::format(
         "the peer sent more than {} key updates, or other messages of the handshake, within as many seconds",

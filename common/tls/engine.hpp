@@ -19,7 +19,8 @@ namespace binnacle::tls {
 /// Bounds: one call takes at most turn_size bytes from the socket. After the handshake a peer may send at
 /// most `most_messages` handshake messages at once (key updates, session tickets, attempts to renegotiate),
 /// and one more each second. Beyond that the connection fails as `overloaded`, and so does a connection whose
-/// outbox would hold more than most_outbox bytes.
+/// outbox would hold more than most_outbox bytes, or whose client shows certificates that cost too much to
+/// read (costly_certificates.hpp).
 class engine {
  public:
   /// No honest peer needs more: OpenSSL and Go change keys only after 2^24 records, or never, and a server

@@ -4,7 +4,8 @@
 
 In each round each build gets three phases: calm, a crowd of 5,000 silent connections at each of the four faces, and with --busy that crowd and a flood of TLS
 hellos at the ops port, which keeps the faces loop busy. With --pipeline there is one crowd instead: 1,500 connections at the port of health, all full of
-requests. So two builds are compared on the same machine in the same minutes: --build old --build new. A line for each phase: what /livez took on a new connection each time (median, p99, longest), the same of the filter on one connection, and the machine's load.
+requests. So two builds are compared on the same machine in the same minutes: --build old --build new. A line for each phase: what /livez took on a new
+connection each time (median, p99, longest), the same of the filter on one connection, and the machine's load.
 """
 
 import argparse

@@ -276,6 +276,38 @@ class KeyUpdates(Hostile):
         self.wait_for("the second agent", lambda: self.counted("binnacle_nodes", state="connected") == 2)
 
 
+class CostlyCertificates(Hostile):
+    """OpenSSL decodes a client's certificates before it looks who signed them: one handshake could once take the faces loop for half a minute."""
+
+    def show_costly_certificates(self, face):
+        """A handshake with a certificate of the attacker's own, and others behind it whose keys are on a curve that is written out."""
+        openssl = lambda *words: subprocess.run(["openssl", *words], check=True, capture_output=True)  # noqa: E731  (one word for four calls)
+        folder = self.trial.folder
+        for name, form in (("own", "named_curve"), ("costly", "explicit")):
+            openssl("ecparam", "-name", "prime256v1", "-param_enc", form, "-genkey", "-noout", "-out", folder / f"{name}.key")
+            openssl("req", "-x509", "-new", "-key", folder / f"{name}.key", "-subj", f"/CN={name}", "-days", "1", "-out", folder / f"{name}.crt")
+        (folder / "chain.crt").write_text((folder / "own.crt").read_text() + 5 * (folder / "costly.crt").read_text())
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+        context.load_cert_chain(folder / "chain.crt", folder / "own.key")
+        with socket.create_connection(("127.0.0.1", self.trial.ports[face]), timeout=PATIENCE) as plain, context.wrap_socket(plain) as connection:
+            return connection.recv(1)
+
+    def test_a_handshake_with_them_ends_is_counted_and_said(self):
+        self.begin()
+        for face, flood in (("ops", lambda: self.counted("binnacle_http_dropped_total", server="ops", reason="flood")),
+                            ("metrics", lambda: self.counted("binnacle_http_dropped_total", server="custom metrics", reason="flood")),
+                            ("extender", lambda: self.counted("binnacle_http_dropped_total", server="extender", reason="flood")),
+                            ("ingest", lambda: self.refused("flood"))):
+            with self.subTest(face=face):
+                with self.assertRaises(OSError):
+                    self.show_costly_certificates(face)
+                self.assertEqual(flood(), 1)
+        self.assertIn("ops: no TLS connection with 127.0.0.1", self.trial.log("aggregator"))
+        self.assertIn("the peer showed a certificate with a key on another curve", self.trial.log("aggregator"))
+        self.assert_the_agent_stayed()
+
+
 class SilentConnections(Hostile):
     """4,096 silent connections to the port of health once made the kubelet restart a replica; 64 were enough at an agent."""
 
