@@ -16,6 +16,8 @@ namespace {
 /// Longer answers are not indented. Nobody reads a list of the whole fleet, and the scheduler's calls would
 /// wait for the work.
 constexpr std::size_t pretty_most = 128u << 10;
+/// Bytes of a metricLabelSelector in an answer, which repeats it with each item.
+constexpr std::size_t most_repeated = 2u << 10;
 
 std::string version_document() {
   std::string body;
@@ -176,6 +178,12 @@ api::outcome api::value(const path& p, const http::request& r) {
   json_writer selector_out(selector_json);
   if (auto ok = series->write_label_selector(selector_out); ok.has_error())
     return bad_request(ok.error().message);
+  if (selector_json.size() > most_repeated) {
+    return bad_request(
+        fmt::format("the metricLabelSelector is too long: an answer repeats it with each item, so it may "
+                    "take {} bytes there",
+                    most_repeated));
+  }
   const instant now = sources_.now();
   asked a{p, *labels, *series, std::move(selector_json), now, sources_.wall(now)};
   if (p.nodes()) return p.all() ? nodes(a) : node(a);

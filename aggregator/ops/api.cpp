@@ -21,6 +21,7 @@ namespace {
 
 constexpr std::size_t most_names = 100;        // of nodes, per strategy
 constexpr std::size_t most_metrics = 16;       // columns of one answer
+constexpr std::size_t most_families = 256;     // that one question may name
 constexpr std::size_t most_decisions = 1'000;  // in one answer
 constexpr std::size_t most_pods = 10'000;      // of one question
 constexpr std::int64_t most_cores = 1'024;     // of one of its pods
@@ -60,12 +61,20 @@ std::optional<http::response> unknown_parameter(const http::request& r,
   return std::nullopt;
 }
 
-std::vector<std::string> every_parameter(const http::request& r, std::string_view name) {
+/// The different values of a parameter. Nothing if there are more than `most`.
+std::optional<std::vector<std::string>> every_parameter(const http::request& r, std::string_view name,
+                                                        std::size_t most) {
   std::vector<std::string> all;
   for (const auto& [key, value] : r.query) {
-    if (key == name && std::find(all.begin(), all.end(), value) == all.end()) all.push_back(value);
+    if (key != name || std::find(all.begin(), all.end(), value) != all.end()) continue;
+    if (all.size() == most) return std::nullopt;
+    all.push_back(value);
   }
   return all;
+}
+
+http::response too_often(std::string_view name, std::size_t most) {
+  return bad_parameter(name, fmt::format("given at most {} times", most));
 }
 
 bool some_node_has(const store::view& nodes, std::string_view family) {
@@ -238,12 +247,13 @@ std::unique_ptr<http::slices> api::node_list(const http::request& r) {
   q.now = sources_.now();
   q.time = time_of(q.now);
   std::vector<std::string> names = default_metrics();
-  for (std::string& extra : every_parameter(r, "metric")) {
+  auto extras = every_parameter(r, "metric", most_metrics);
+  if (!extras) return http::ready(too_often("metric", most_metrics));
+  for (std::string& extra : *extras) {
     if (extra.empty()) return http::ready(bad_parameter("metric", "the name of a metric"));
     if (std::find(names.begin(), names.end(), extra) == names.end()) names.push_back(std::move(extra));
   }
-  if (names.size() > most_metrics)
-    return http::ready(bad_parameter("metric", fmt::format("given at most {} times", most_metrics)));
+  if (names.size() > most_metrics) return http::ready(too_often("metric", most_metrics));
   for (const std::string& name : names)
     q.metrics.push_back({name, sources_.ask(name, {}), metrics::family_of(name) == nullptr});
   return fleet_json(nodes_, std::move(q));
@@ -282,7 +292,9 @@ std::unique_ptr<http::slices> api::node_labels(const http::request& r) {
 }
 
 std::unique_ptr<http::slices> api::node_metrics(const http::request& r) {
-  return fleet_exposition(nodes_, every_parameter(r, "family"), sources_.now());
+  auto families = every_parameter(r, "family", most_families);
+  if (!families) return http::ready(too_often("family", most_families));
+  return fleet_exposition(nodes_, std::move(*families), sources_.now());
 }
 
 }  // namespace binnacle::ops

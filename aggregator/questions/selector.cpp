@@ -13,6 +13,9 @@ namespace {
 
 using op = selector::op;
 
+/// Each requirement is looked up in the labels of every object, on a loop that others wait for.
+constexpr std::size_t most_requirements = 32;
+
 error wrong(std::string_view what) {
   return {errc::invalid_input, fmt::format("unable to parse requirement: {}", what)};
 }
@@ -155,6 +158,13 @@ result<selector> selector::parse(std::string_view text) {
   lexer in(text);
   if (in.at_end()) return s;
   for (;;) {
+    if (s.requirements_.size() == most_requirements) {
+      return error{
+          errc::invalid_input,
+          fmt::format("a selector has at most {} requirements: name several values of one label with "
+                      "'in', or ask several times",
+                      most_requirements)};
+    }
     auto r = parse_requirement(in);
     if (r.has_error()) return r.error();
     s.requirements_.push_back(std::move(*r));

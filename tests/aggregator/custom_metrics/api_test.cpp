@@ -277,6 +277,15 @@ TEST_SUITE("aggregator/custom_metrics/api") {
       CHECK(a.body[0] == r.body);
     }
     CHECK(get(base1 + "/nodes/n1/rapl_power_watts?fieldSelector=metadata.name%3Dn1").status == 200);
+    // Repeated with each item: 12 values of 60 bytes fit, 60 do not.
+    const auto with_values = [&](int many) {
+      std::string target = base1 + "/nodes/*/rapl_power_watts?metricLabelSelector=package+in+(0";
+      for (int i = 0; i < many; ++i) target += "," + std::string(57, 'x') + std::to_string(100 + i);
+      return get(target + ")");
+    };
+    CHECK(with_values(12).status == 200);
+    CHECK(with_values(60).status == 400);
+    CHECK(with_values(60).body[0].find("it may take 2048 bytes there") != std::string::npos);
   }
 
   TEST_CASE_FIXTURE(fixture,

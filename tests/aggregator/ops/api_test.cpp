@@ -227,6 +227,11 @@ TEST_SUITE("aggregator/ops/api") {
     std::string many = "/api/v1/nodes?";
     for (int i = 0; i < 20; ++i) many += "metric=m" + std::to_string(i) + "&";
     CHECK(get(many).status == 400);
+    many = "/metrics/nodes?";
+    for (int i = 0; i < 300; ++i) many += "family=f" + std::to_string(i % 256) + "&";
+    CHECK(get(many).status == 200);
+    CHECK(get(many + "family=another").body.at(0) ==
+          "{\"error\":\"the parameter family must be given at most 256 times\"}\n");
     CHECK(get("/api/v2/status").status == 404);
     CHECK(get("/api/v1/status", true, "POST").status == 405);
     CHECK(get("/api/v1/nodes/node-a", true, "DELETE").status == 405);

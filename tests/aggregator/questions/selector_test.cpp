@@ -117,6 +117,16 @@ TEST_SUITE("aggregator/questions/selector") {
     CHECK(selector::parse("a=" + std::string(64, 'b')).has_error());
   }
 
+  TEST_CASE("a selector has at most 32 requirements") {
+    std::string text = "k0";
+    for (int i = 1; i < 32; ++i) text += ",!k" + std::to_string(i);
+    CHECK(matches(text, {{"k0", ""}}));
+    const auto more = selector::parse(text + ",k32");
+    REQUIRE(more.has_error());
+    CHECK(more.error().code == errc::invalid_input);
+    CHECK(more.error().message.starts_with("a selector has at most 32 requirements"));
+  }
+
   TEST_CASE("the canonical text is in key order with sorted values") {
     CHECK(selector::parse("z=1, b notin (y,x,x) ,!c,d==2,e!=3,f,g>4,h<5")->text() ==
           "b notin (x,y),!c,d==2,e!=3,f,g>4,h<5,z=1");
