@@ -160,7 +160,7 @@ void add_extender(collector& c, const extender::counters& x) {
   c.add("binnacle_extender_request_seconds", x.prioritize.latency_us, 1e6, {{"verb", "prioritize"}});
   for (std::size_t i = 0; i < x.candidates.size(); ++i) {
     c.add("binnacle_decisions_total", x.candidates[i],
-          {{"verdict", std::string(decision::to_string(static_cast<decision::verdict>(i)))}});
+          {{"verdict", std::string(decision::to_string(static_cast<decision::candidate_outcome>(i)))}});
   }
   c.add("binnacle_scores_clamped_total", x.beyond);
   c.add("binnacle_scores_implausible_total", x.implausible);

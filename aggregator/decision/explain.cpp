@@ -70,7 +70,9 @@ void write_policy(json_writer& out, const record& r) {
   out.end_object();
   out.key("rules").begin_array();
   for (std::size_t k = 0; k < p.rules.size(); ++k) {
-    const auto decided = [k](const candidate& c) { return c.what == verdict::refused && c.rule == k; };
+    const auto decided = [k](const candidate& c) {
+      return c.what == candidate_outcome::refused && c.rule == k;
+    };
     out.begin_object().field("rule", p.rules[k].text).field("metric", p.rules[k].metric);
     out.field("operator", policy::to_string(p.rules[k].op)).key("target").raw(plain(p.rules[k].target));
     out.field("refused", std::count_if(r.candidates.begin(), r.candidates.end(), decided)).end_object();
@@ -122,7 +124,7 @@ void write_watts(json_writer& out, const watts_cell& w) {
 void write_node(json_writer& out, const record& r, std::size_t i, std::string_view name) {
   const candidate& c = r.candidates[i];
   out.begin_object().field("node", name).field("verdict", to_string(c.what));
-  if (c.what == verdict::refused) out.field("rule", c.rule);
+  if (c.what == candidate_outcome::refused) out.field("rule", c.rule);
   if (r.what == verb::prioritize) out.field("score", static_cast<int>(c.score));
   if (c.crowd != 0) out.field("crowd", static_cast<int>(c.crowd));
   if (c.value == standing::beyond) out.field("beyond", true);

@@ -15,15 +15,15 @@ std::string_view to_string(outcome o) noexcept {
   return "unknown";
 }
 
-std::string_view to_string(verdict v) noexcept {
-  switch (v) {
-    case verdict::passed: return "passed";
-    case verdict::refused: return "refused";
-    case verdict::refused_missing: return "refused_missing";
-    case verdict::refused_spread: return "refused_spread";
-    case verdict::unknown: return "unknown";
-    case verdict::scored: return "scored";
-    case verdict::unscored: return "unscored";
+std::string_view to_string(candidate_outcome o) noexcept {
+  switch (o) {
+    case candidate_outcome::passed: return "passed";
+    case candidate_outcome::refused: return "refused";
+    case candidate_outcome::refused_missing: return "refused_missing";
+    case candidate_outcome::refused_spread: return "refused_spread";
+    case candidate_outcome::unknown: return "unknown";
+    case candidate_outcome::scored: return "scored";
+    case candidate_outcome::unscored: return "unscored";
   }
   return "unknown";
 }

@@ -30,8 +30,8 @@ enum class outcome : std::uint8_t {
 };
 inline constexpr std::size_t outcomes = static_cast<std::size_t>(outcome::no_data) + 1;
 
-/// What became of one candidate.
-enum class verdict : std::uint8_t {
+/// What became of one candidate. In the API and the metrics its name is `verdict`.
+enum class candidate_outcome : std::uint8_t {
   passed,
   refused,          ///< the policy's rules hold there
   refused_missing,  ///< onMissing: Reject, and data is missing
@@ -40,9 +40,10 @@ enum class verdict : std::uint8_t {
   scored,           ///< prioritize
   unscored,         ///< prioritize: no fresh value, or the true value may be worse: score 0
 };
-inline constexpr std::size_t verdicts = static_cast<std::size_t>(verdict::unscored) + 1;
-constexpr bool is_refused(verdict v) noexcept {
-  return v == verdict::refused || v == verdict::refused_missing || v == verdict::refused_spread;
+inline constexpr std::size_t candidate_outcomes = static_cast<std::size_t>(candidate_outcome::unscored) + 1;
+constexpr bool is_refused(candidate_outcome o) noexcept {
+  return o == candidate_outcome::refused || o == candidate_outcome::refused_missing ||
+         o == candidate_outcome::refused_spread;
 }
 
 /// What a strategy must yield so that it can answer the verb.
@@ -52,7 +53,7 @@ constexpr policy::yield asked_for(verb v) noexcept {
 
 std::string_view to_string(verb v) noexcept;
 std::string_view to_string(outcome o) noexcept;
-std::string_view to_string(verdict v) noexcept;
+std::string_view to_string(candidate_outcome o) noexcept;
 
 /// The part of a policy that explains a decision. It is a copy, so that a record does not keep the columns of
 /// a replaced policy in memory.
@@ -108,7 +109,7 @@ enum class standing : std::uint8_t {
 
 struct candidate {
   store::node_id id = no_node;
-  verdict what = verdict::passed;
+  candidate_outcome what = candidate_outcome::passed;
   std::int8_t score = 0;  ///< prioritize
   std::uint16_t rule =
       0;  ///< index of the rule that decided, for refused; for refused_spread, spread::why()'s

@@ -176,24 +176,24 @@ std::string sentence(const record& r, std::size_t i, std::string_view name) {
   const bool stranger = c.id == no_node;
   std::string text;
   switch (c.what) {
-    case verdict::passed:
+    case candidate_outcome::passed:
       if (r.rules() == 0) return fmt::format("{} passes", name);
       text = fmt::format("{} passes: {}", name, each_rule(r, i, why_false));
       break;
-    case verdict::refused_spread:
+    case candidate_outcome::refused_spread:
       return fmt::format("{} refused by podspread-rate: {}", name, spread::why(*r.spread, c.rule));
-    case verdict::refused:
+    case candidate_outcome::refused:
       text = fmt::format("{} {}: {}", name, refused,
                          r.policy->op == policy::logic::all_of
                              ? each_rule(r, i, why_true)
                              : why_true(r.policy->rules.at(c.rule), r.cells_of(i)[c.rule]));
       break;
-    case verdict::refused_missing:
+    case candidate_outcome::refused_missing:
       text = fmt::format("{} {} (onMissing: Reject): {}", name, refused,
                          stranger ? never_seen : each_rule(r, i, why_false));
       break;
-    case verdict::unknown: return fmt::format("{} passes: {}", name, never_seen);
-    case verdict::scored: {
+    case candidate_outcome::unknown: return fmt::format("{} passes: {}", name, never_seen);
+    case candidate_outcome::scored: {
       constexpr std::string_view at_the_end =
           ", far outside the other nodes' range, so it counts as the end of that range";
       if (!r.power.empty())
@@ -207,7 +207,7 @@ std::string sentence(const record& r, std::size_t i, std::string_view name) {
         text += fmt::format(", less {} for pods just placed there, whose load it does not show yet", c.crowd);
       break;
     }
-    case verdict::unscored:
+    case candidate_outcome::unscored:
       if (!r.power.empty() && !stranger)
         return fmt::format("{} scores {}: {}", name, c.score, watts_text(r, i));
       return fmt::format("{} scores {}: {}", name, c.score,

@@ -38,7 +38,8 @@ struct odd_value {
 /// What the extender did, for the scrape endpoint. Written by the faces loop alone.
 struct counters {
   verb_counters filter, prioritize;
-  std::array<std::uint64_t, decision::verdicts> candidates{};  ///< by decision::verdict, in decided requests
+  std::array<std::uint64_t, decision::candidate_outcomes>
+      candidates{};                    ///< by decision::candidate_outcome, in decided requests
   std::uint64_t dry_run_refusals = 0;  ///< refused nodes that passed because of DryRun
   std::uint64_t beyond = 0;            ///< values far outside the others' range, counted as its end
   odd_value last_beyond;          ///< the last one so far out that a sensor or agent is likely to be wrong

@@ -17,7 +17,7 @@
 namespace binnacle::extender {
 namespace {
 
-using decision::verdict;
+using decision::candidate_outcome;
 
 /// The most unknown nodes that a record keeps by name: a request may name 100,000.
 constexpr std::size_t most_strangers = 256;
@@ -149,10 +149,10 @@ void decider::admit(const name_list& names, std::size_t from, instant now) {
   look_up(names, from);
   judge(now);
   if (plan_) spread_out(names, from, now);
-  std::array<std::uint32_t, decision::verdicts> count{};
+  std::array<std::uint32_t, decision::candidate_outcomes> count{};
   for (const auto& c : batch_) ++count[static_cast<std::size_t>(c.what)];
   for (std::size_t k = 0; k < count.size(); ++k) {
-    if (is_refused(static_cast<verdict>(k))) record_.refused += count[k];
+    if (is_refused(static_cast<candidate_outcome>(k))) record_.refused += count[k];
     shared_.counted.candidates[k] += count[k];
   }
   const std::size_t listed = list(names, from, now);
@@ -163,7 +163,8 @@ void decider::admit(const name_list& names, std::size_t from, instant now) {
 /// Judges each candidate of the batch by the policy.
 void decider::judge(instant now) {
   if (by_.strategy == nullptr) {
-    for (auto& c : batch_) c.what = c.id != decision::no_node ? verdict::passed : verdict::unknown;
+    for (auto& c : batch_)
+      c.what = c.id != decision::no_node ? candidate_outcome::passed : candidate_outcome::unknown;
     return;
   }
   const auto& verdicts = *by_.strategy->verdicts;
@@ -175,10 +176,10 @@ void decider::judge(instant now) {
                               : known                 ? verdicts.load(c.id)
                                                       : verdicts.of_unknown_node(now);
     c.rule = std::min(v.rule, last_rule);
-    c.what = v.what == policy::state::violating ? verdict::refused
-             : v.what == policy::state::missing ? verdict::refused_missing
-             : known                            ? verdict::passed
-                                                : verdict::unknown;
+    c.what = v.what == policy::state::violating ? candidate_outcome::refused
+             : v.what == policy::state::missing ? candidate_outcome::refused_missing
+             : known                            ? candidate_outcome::passed
+                                                : candidate_outcome::unknown;
   }
 }
 
@@ -229,7 +230,7 @@ std::vector<std::uint8_t> decider::by_metric(const name_list& names, std::size_t
       const store::sample s = rule.load(batch_[i].id);
       take(i, s.present(now), s.value, s.sure);
     }
-    batch_[i].what = values[i] ? verdict::scored : verdict::unscored;
+    batch_[i].what = values[i] ? candidate_outcome::scored : candidate_outcome::unscored;
   }
   std::vector<std::uint8_t> scores(names.size());
   const policy::preference better{rule.definition.op, rule.definition.target, rule.values->plausible()};
@@ -253,7 +254,7 @@ void decider::set_aside(const policy::out_of_line& odd, const name_list& names, 
   for (const std::uint32_t i : odd.beyond) batch_[i].value = decision::standing::beyond;
   for (const std::uint32_t i : odd.suspicious) counted.last_beyond = {std::string(names[i]), metric, now};
   for (const std::uint32_t i : odd.implausible) {
-    batch_[i].what = verdict::unscored;
+    batch_[i].what = candidate_outcome::unscored;
     batch_[i].value = decision::standing::implausible;
     counted.last_implausible = {std::string(names[i]), metric, now};
   }
@@ -287,7 +288,7 @@ std::vector<std::uint8_t> decider::by_watts(const name_list& names, std::size_t 
     decision::watts_cell unlisted;
     decision::watts_cell& w = is_listed ? record_.power.emplace_back() : unlisted;
     predict::cost& costs_here = costs.emplace_back();
-    batch_[i].what = verdict::unscored;
+    batch_[i].what = candidate_outcome::unscored;
     if (batch_[i].id == decision::no_node) continue;
     const std::uint32_t at = index(batch_[i].id);
     std::optional<double> share;
@@ -304,7 +305,7 @@ std::vector<std::uint8_t> decider::by_watts(const name_list& names, std::size_t 
       const auto placing = predict::placing_on(terms.objective, pod, {&model->best, load.cores()});
       costs_here.is = placing.costs.is;  // member by member: see write_cell()
       costs_here.watts = placing.costs.watts;
-      batch_[i].what = verdict::scored;
+      batch_[i].what = candidate_outcome::scored;
       ++opinions;
       write_placing(placing, w);
     }
@@ -326,10 +327,10 @@ std::vector<std::uint8_t> decider::by_watts(const name_list& names, std::size_t 
 void decider::give_the_mean(std::vector<std::uint8_t>& scores, std::uint32_t opinions) {
   std::uint32_t sum = 0;
   for (std::size_t i = 0; i < scores.size(); ++i) {
-    if (batch_[i].what == verdict::scored) sum += scores[i];
+    if (batch_[i].what == candidate_outcome::scored) sum += scores[i];
   }
   for (std::size_t i = 0; i < scores.size(); ++i) {
-    if (batch_[i].what != verdict::scored)
+    if (batch_[i].what != candidate_outcome::scored)
       scores[i] = static_cast<std::uint8_t>((sum + opinions / 2) / opinions);
   }
 }
@@ -347,10 +348,10 @@ void decider::damp(std::vector<std::uint8_t>& scores, instant now) {
   };
   std::uint32_t least = std::numeric_limits<std::uint32_t>::max();
   for (std::size_t i = 0; i < scores.size(); ++i) {
-    if (batch_[i].what == verdict::scored) least = std::min(least, pods_at(i));
+    if (batch_[i].what == candidate_outcome::scored) least = std::min(least, pods_at(i));
   }
   for (std::size_t i = 0; i < scores.size(); ++i) {
-    if (batch_[i].what != verdict::scored) continue;
+    if (batch_[i].what != candidate_outcome::scored) continue;
     const auto off =
         static_cast<std::uint8_t>(std::min<std::uint32_t>(pods_at(i) - least, policy::top_score));
     batch_[i].crowd = off;
@@ -365,14 +366,14 @@ void decider::expect(const name_list& names, const std::vector<std::uint8_t>& sc
   std::optional<std::uint8_t> best;
   std::size_t equals = 0;
   for (std::size_t i = 0; i < scores.size(); ++i) {
-    if (batch_[i].what != verdict::scored || (best && scores[i] < *best)) continue;
+    if (batch_[i].what != candidate_outcome::scored || (best && scores[i] < *best)) continue;
     equals = best == scores[i] ? equals + 1 : 1;
     best = scores[i];
   }
   if (!best || record_.pod.uid.empty()) return;
   std::size_t skip = std::hash<std::string>{}(record_.pod.uid) % equals;
   for (std::size_t i = 0; i < scores.size(); ++i) {
-    if (batch_[i].what != verdict::scored || scores[i] != *best || skip-- != 0) continue;
+    if (batch_[i].what != candidate_outcome::scored || scores[i] != *best || skip-- != 0) continue;
     return shared_.placed.expected(record_.pod.uid, names[i], now, cpu_.cores());
   }
 }

@@ -29,15 +29,16 @@ class decider {
   /// Whether the candidate may have the pod (always in DryRun and without a policy).
   bool admitted(std::size_t i) const noexcept {
     if (by_.strategy == nullptr && !plan_) return true;
-    const decision::verdict what = batch_[i].what;
-    return what != decision::verdict::refused_spread && (by_.dry_run() || !is_refused(what));
+    const decision::candidate_outcome what = batch_[i].what;
+    return what != decision::candidate_outcome::refused_spread && (by_.dry_run() || !is_refused(what));
   }
   /// Why it was not admitted, as a quoted JSON string: one text per policy and rule, without node name and
   /// live value, because the scheduler counts equal texts in its event.
   const std::string& refusal(std::size_t i) const noexcept {
-    if (batch_[i].what == decision::verdict::refused_spread) return quoted_spread_;
-    return quoted_refusals_[batch_[i].what == decision::verdict::refused ? batch_[i].rule
-                                                                         : quoted_refusals_.size() - 1];
+    if (batch_[i].what == decision::candidate_outcome::refused_spread) return quoted_spread_;
+    return quoted_refusals_[batch_[i].what == decision::candidate_outcome::refused
+                                ? batch_[i].rule
+                                : quoted_refusals_.size() - 1];
   }
 
   /// Filter: whether all candidates must come in one call of admit(), because the pod is to be spread and the

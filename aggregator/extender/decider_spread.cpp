@@ -8,7 +8,7 @@
 
 namespace binnacle::extender {
 
-using decision::verdict;
+using decision::candidate_outcome;
 
 void decider::open_spread(std::string_view pod_text, instant now) {
   plan_ = shared_.spreading.open(record_.pod.uid, record_.pod.name_space, pod_text, now);
@@ -27,7 +27,7 @@ void decider::spread_out(const name_list& names, std::size_t from, instant now) 
       *plan_, record_.pod.uid, [&](std::size_t i) { return names[from + i]; }, may, why, now);
   for (std::size_t i = 0; i < may.size(); ++i) {
     if (may[i] == before[i]) continue;
-    batch_[i].what = verdict::refused_spread;
+    batch_[i].what = candidate_outcome::refused_spread;
     batch_[i].rule = why[i];
   }
 }

@@ -15,9 +15,9 @@ namespace {
 
 record three_nodes() {
   record r = power_record();
-  add(r, {store::node_id(0), verdict::passed, 0, 0}, {seen(412, -1, 410)});
-  add(r, {store::node_id(1), verdict::refused, 0, 0}, {seen(714)});
-  add(r, {no_node, verdict::unknown, 0, 0}, {cell{}});
+  add(r, {store::node_id(0), candidate_outcome::passed, 0, 0}, {seen(412, -1, 410)});
+  add(r, {store::node_id(1), candidate_outcome::refused, 0, 0}, {seen(714)});
+  add(r, {no_node, candidate_outcome::unknown, 0, 0}, {cell{}});
   r.strangers = {"stranger"};
   return r;
 }
@@ -58,7 +58,9 @@ TEST_SUITE("aggregator/decision/explain") {
   TEST_CASE("a large decision is summed up, and listed whole on request") {
     record r = power_record();
     for (int i = 0; i < 5000; ++i) {
-      add(r, {store::node_id(i % 26), i % 1000 == 999 ? verdict::refused : verdict::passed, 0, 0},
+      add(r,
+          {store::node_id(i % 26), i % 1000 == 999 ? candidate_outcome::refused : candidate_outcome::passed,
+           0, 0},
           {seen(412)});
     }
     explain_options few;
@@ -80,9 +82,9 @@ TEST_SUITE("aggregator/decision/explain") {
   TEST_CASE("prioritize lists the best first") {
     record r = power_record();
     r.what = verb::prioritize;
-    add(r, {store::node_id(0), verdict::scored, 3, 0}, {seen(650)});
-    add(r, {store::node_id(1), verdict::scored, 10, 0}, {seen(412)});
-    add(r, {store::node_id(2), verdict::unscored, 0, 0}, {absent(absence::stale)});
+    add(r, {store::node_id(0), candidate_outcome::scored, 3, 0}, {seen(650)});
+    add(r, {store::node_id(1), candidate_outcome::scored, 10, 0}, {seen(412)});
+    add(r, {store::node_id(2), candidate_outcome::unscored, 0, 0}, {absent(absence::stale)});
     const auto lines = to_text(r, letters());
     CHECK(lines[0] ==
           "2026-01-01T00:00:00Z prioritize for pod default/web-1, policy default/power-policy revision 3: 3 "
@@ -159,7 +161,7 @@ TEST_SUITE("aggregator/decision/explain") {
 
   TEST_CASE("names with quotes stay inside their JSON strings") {
     record r = power_record("po\"d\\");
-    add(r, {no_node, verdict::unknown, 0, 0}, {cell{}});
+    add(r, {no_node, candidate_outcome::unknown, 0, 0}, {cell{}});
     r.strangers = {"st\"range\n"};
     const auto json = boost::json::parse(to_json(r, letters())).as_object();
     CHECK(json.at("pod").at("name") == "po\"d\\");

@@ -41,8 +41,8 @@ TEST_SUITE("aggregator/decision/ring") {
     other.pod.uid = "u-2";
     other.wanted = "thermal";
     other.what = verb::prioritize;
-    add(other, {store::node_id(2), verdict::scored, 5, 0}, {seen(1)});
-    add(other, {no_node, verdict::unscored, 0, 0}, {cell{}});
+    add(other, {store::node_id(2), candidate_outcome::scored, 5, 0}, {seen(1)});
+    add(other, {no_node, candidate_outcome::unscored, 0, 0}, {cell{}});
     other.strangers = {"stranger"};
     r.add(std::move(other));
 
@@ -85,7 +85,7 @@ TEST_SUITE("aggregator/decision/ring") {
       record one = power_record();
       one.candidates.clear();
       one.cells.clear();
-      add(one, {id, verdict::refused, 0, 0}, {seen(714)});
+      add(one, {id, candidate_outcome::refused, 0, 0}, {seen(714)});
       r.names().learn(id, "edge-7");
       return r.add(std::move(one));
     };
@@ -119,7 +119,8 @@ TEST_SUITE("aggregator/decision/ring") {
   TEST_CASE("a record too large for the ring keeps its totals only") {
     ring r({20'000, 100});
     record big = power_record();
-    for (int i = 0; i < 2000; ++i) add(big, {store::node_id(1), verdict::refused, 0, 0}, {seen(714)});
+    for (int i = 0; i < 2000; ++i)
+      add(big, {store::node_id(1), candidate_outcome::refused, 0, 0}, {seen(714)});
     r.add(power_record());
     r.add(std::move(big));
     CHECK(r.size() == 2);

@@ -41,7 +41,9 @@ inline decision::record power_record(std::string pod = "web-1") {
 /// Adds a candidate. The node with id 0 is "node-a", with id 1 "node-b", and so on.
 inline void add(decision::record& r, decision::candidate c, std::vector<decision::cell> cells) {
   ++r.asked;
-  if (c.what == decision::verdict::refused || c.what == decision::verdict::refused_missing) ++r.refused;
+  if (c.what == decision::candidate_outcome::refused ||
+      c.what == decision::candidate_outcome::refused_missing)
+    ++r.refused;
   if (c.id == decision::no_node) ++r.unknown;
   r.candidates.push_back(c);
   r.cells.insert(r.cells.end(), cells.begin(), cells.end());

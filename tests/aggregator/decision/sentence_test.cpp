@@ -13,7 +13,7 @@ using namespace binnacle::test;
 
 namespace {
 
-std::string said(verdict what, cell c, std::shared_ptr<const policy_facts> facts,
+std::string said(candidate_outcome what, cell c, std::shared_ptr<const policy_facts> facts,
                  policy::mode how = policy::mode::enforce) {
   record r = power_record();
   auto copy = std::make_shared<policy_facts>(*facts);
@@ -27,50 +27,51 @@ std::string said(verdict what, cell c, std::shared_ptr<const policy_facts> facts
 
 TEST_SUITE("aggregator/decision/sentence") {
   TEST_CASE("a refusal says rule, value, target, margin and age") {
-    CHECK(said(verdict::refused, seen(714), power_facts()) ==
+    CHECK(said(candidate_outcome::refused, seen(714), power_facts()) ==
           "node-b refused: rapl_power_watts 71.4 > 60 (11.4 over), read 180ms ago");
-    CHECK(said(verdict::refused, seen(105, 0, 12'345), power_facts(policy::comparison::less_than, 200)) ==
+    CHECK(said(candidate_outcome::refused, seen(105, 0, 12'345),
+               power_facts(policy::comparison::less_than, 200)) ==
           "node-b refused: rapl_power_watts 105 < 200 (95 under), read 12.3s ago");
-    CHECK(said(verdict::refused, seen(2, 0, 5), power_facts(policy::comparison::equals, 2)) ==
+    CHECK(said(candidate_outcome::refused, seen(2, 0, 5), power_facts(policy::comparison::equals, 2)) ==
           "node-b refused: rapl_power_watts 2 = 2, read 5ms ago");
-    CHECK(said(verdict::refused, seen(60, 0), power_facts(policy::comparison::greater_or_equal)) ==
+    CHECK(said(candidate_outcome::refused, seen(60, 0), power_facts(policy::comparison::greater_or_equal)) ==
           "node-b refused: rapl_power_watts 60 >= 60, read 180ms ago");
-    CHECK(said(verdict::refused, seen(61, 0), power_facts(policy::comparison::greater_or_equal)) ==
+    CHECK(said(candidate_outcome::refused, seen(61, 0), power_facts(policy::comparison::greater_or_equal)) ==
           "node-b refused: rapl_power_watts 61 >= 60 (1 over), read 180ms ago");
-    CHECK(said(verdict::refused, seen(714), power_facts(), policy::mode::dry_run) ==
+    CHECK(said(candidate_outcome::refused, seen(714), power_facts(), policy::mode::dry_run) ==
           "node-b would be refused: rapl_power_watts 71.4 > 60 (11.4 over), read 180ms ago");
   }
 
   TEST_CASE("a number has no zeros that say nothing, whatever its series' resolution") {
-    CHECK(said(verdict::refused, seen(80'000, -3), power_facts()) ==
+    CHECK(said(candidate_outcome::refused, seen(80'000, -3), power_facts()) ==
           "node-b refused: rapl_power_watts 80 > 60 (20 over), read 180ms ago");
-    CHECK(said(verdict::scored, seen(1'500'000'000, -9), power_facts()) ==
+    CHECK(said(candidate_outcome::scored, seen(1'500'000'000, -9), power_facts()) ==
           "node-b scores 7: rapl_power_watts 1.5, read 180ms ago");
   }
 
   TEST_CASE("a pass says how far the value is from the target") {
-    CHECK(said(verdict::passed, seen(412), power_facts()) ==
+    CHECK(said(candidate_outcome::passed, seen(412), power_facts()) ==
           "node-b passes: rapl_power_watts 41.2 (18.8 below the target 60), read 180ms ago");
-    CHECK(said(verdict::passed, seen(60, 0), power_facts()) ==
+    CHECK(said(candidate_outcome::passed, seen(60, 0), power_facts()) ==
           "node-b passes: rapl_power_watts 60 (at the target 60), read 180ms ago");
-    CHECK(said(verdict::passed, absent(absence::permission), power_facts()) ==
+    CHECK(said(candidate_outcome::passed, absent(absence::permission), power_facts()) ==
           "node-b passes: rapl_power_watts has no value (permission)");
     cell partial = seen(412);
     partial.partial = true;
-    CHECK(said(verdict::passed, partial, power_facts()) ==
+    CHECK(said(candidate_outcome::passed, partial, power_facts()) ==
           "node-b passes: rapl_power_watts 41.2 (18.8 below the target 60), read 180ms ago (partial: not "
           "all sensors answered)");
     cell filling = seen(412);
     filling.unknown_percent = 62;
-    CHECK(said(verdict::passed, filling, power_facts()) ==
+    CHECK(said(candidate_outcome::passed, filling, power_facts()) ==
           "node-b passes: rapl_power_watts 41.2 (18.8 below the target 60), read 180ms ago (partial: values "
           "for 38 % "
           "of the window)");
-    CHECK(
-        said(verdict::scored, filling, power_facts()).ends_with("(partial: values for 38 % of the window)"));
+    CHECK(said(candidate_outcome::scored, filling, power_facts())
+              .ends_with("(partial: values for 38 % of the window)"));
     filling.unknown_percent = 20;
-    CHECK(said(verdict::passed, filling, power_facts()).ends_with("read 180ms ago"));
-    CHECK(said(verdict::refused_missing, partial, power_facts())
+    CHECK(said(candidate_outcome::passed, filling, power_facts()).ends_with("read 180ms ago"));
+    CHECK(said(candidate_outcome::refused_missing, partial, power_facts())
               .ends_with("rapl_power_watts 41.2 (18.8 below the target 60), read 180ms ago (partial: not all "
                          "sensors answered)"));
   }
@@ -78,36 +79,36 @@ TEST_SUITE("aggregator/decision/sentence") {
   TEST_CASE("a value that contradicts the verdict is explained by what keeps it") {
     auto facts = power_facts();
     facts->rules[0].clear = from_integer(55);
-    CHECK(said(verdict::refused, seen(580), facts) ==
+    CHECK(said(candidate_outcome::refused, seen(580), facts) ==
           "node-b refused: rapl_power_watts 58 was > 60 and clears only below 55, read 180ms ago");
     facts = power_facts();
-    CHECK(said(verdict::refused, seen(580), facts) ==
+    CHECK(said(candidate_outcome::refused, seen(580), facts) ==
           "node-b refused: rapl_power_watts was > 60 and has just become 58, read 180ms ago");
-    CHECK(said(verdict::refused, absent(absence::stale), facts) ==
+    CHECK(said(candidate_outcome::refused, absent(absence::stale), facts) ==
           "node-b refused: rapl_power_watts was > 60 and now has no value (stale)");
     facts->rules[0].hold = std::chrono::seconds(30);
-    CHECK(said(verdict::passed, seen(714), facts) ==
+    CHECK(said(candidate_outcome::passed, seen(714), facts) ==
           "node-b passes: rapl_power_watts 71.4 > 60 but not yet for 30s, read 180ms ago");
   }
 
   TEST_CASE("onMissing: Reject, unknown nodes and scores have their own words") {
-    CHECK(said(verdict::refused_missing, absent(absence::timeout), power_facts()) ==
+    CHECK(said(candidate_outcome::refused_missing, absent(absence::timeout), power_facts()) ==
           "node-b refused (onMissing: Reject): rapl_power_watts has no value (timeout)");
-    CHECK(said(verdict::scored, seen(412), power_facts()) ==
+    CHECK(said(candidate_outcome::scored, seen(412), power_facts()) ==
           "node-b scores 7: rapl_power_watts 41.2, read 180ms ago");
-    CHECK(said(verdict::unscored, absent(absence::stale), power_facts()) ==
+    CHECK(said(candidate_outcome::unscored, absent(absence::stale), power_facts()) ==
           "node-b scores 7: rapl_power_watts has no value (stale)");
     cell maximum = seen(412);
     maximum.partial = true;
     maximum.sure = store::certainty::at_least;
     CHECK(
-        said(verdict::unscored, maximum, power_facts()) ==
+        said(candidate_outcome::unscored, maximum, power_facts()) ==
         "node-b scores 7: rapl_power_watts is 41.2 at least (partial: not all sensors answered), read 180ms "
         "ago");
     record r = power_record();
-    add(r, {no_node, verdict::unknown, 0, 0}, {cell{}});
-    add(r, {no_node, verdict::refused_missing, 0, 0}, {cell{}});
-    add(r, {no_node, verdict::unscored, 0, 0}, {cell{}});
+    add(r, {no_node, candidate_outcome::unknown, 0, 0}, {cell{}});
+    add(r, {no_node, candidate_outcome::refused_missing, 0, 0}, {cell{}});
+    add(r, {no_node, candidate_outcome::unscored, 0, 0}, {cell{}});
     CHECK(sentence(r, 0, "x") == "x passes: no agent of that name has been seen");
     CHECK(sentence(r, 1, "x") == "x refused (onMissing: Reject): no agent of that name has been seen");
     CHECK(sentence(r, 2, "x") == "x scores 0: no agent of that name has been seen");
@@ -120,7 +121,7 @@ TEST_SUITE("aggregator/decision/sentence") {
         {"free_ram LessThan 200", "free_ram", policy::comparison::less_than, from_integer(200), {}, {}});
     record r = power_record();
     r.policy = facts;
-    add(r, {store::node_id(1), verdict::refused, 0, 0}, {seen(714), seen(100, 0)});
+    add(r, {store::node_id(1), candidate_outcome::refused, 0, 0}, {seen(714), seen(100, 0)});
     CHECK(sentence(r, 0, "node-b") ==
           "node-b refused: rapl_power_watts 71.4 > 60 (11.4 over), read 180ms ago; free_ram 100 < 200 (100 "
           "under), read 180ms ago");

@@ -209,7 +209,7 @@ TEST_SUITE("aggregator/extender/filter") {
     const auto* r = f.decisions.find({}).at(0);
     CHECK(r->dry_run());
     CHECK(r->refused == 1);
-    CHECK(r->candidates[1].what == decision::verdict::refused);
+    CHECK(r->candidates[1].what == decision::candidate_outcome::refused);
     CHECK(f.face().stats().dry_run_refusals == 1);
   }
 
@@ -354,8 +354,8 @@ TEST_SUITE("aggregator/extender/filter") {
     CHECK(c.filter.answered[static_cast<std::size_t>(decision::outcome::no_label)] == 1);
     CHECK(c.filter.bad_request == 1);
     CHECK(c.filter.latency_us.count() == 2);
-    CHECK(c.candidates[static_cast<std::size_t>(decision::verdict::refused)] == 1);
-    CHECK(c.candidates[static_cast<std::size_t>(decision::verdict::passed)] == 2);
+    CHECK(c.candidates[static_cast<std::size_t>(decision::candidate_outcome::refused)] == 1);
+    CHECK(c.candidates[static_cast<std::size_t>(decision::candidate_outcome::passed)] == 2);
     CHECK(c.oldest_age_ms.count() == 1);
     CHECK(c.oldest_age_ms.sum() == 180);
     CHECK(c.prioritize.latency_us.count() == 0);

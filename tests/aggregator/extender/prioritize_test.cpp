@@ -93,7 +93,7 @@ TEST_SUITE("aggregator/extender/prioritize") {
                ? R"([{"Host":"node-a","Score":0},{"Host":"node-b","Score":10},{"Host":"node-c","Score":0}])"
                : R"([{"Host":"node-a","Score":9},{"Host":"node-b","Score":10},{"Host":"node-c","Score":0}])"));
       const auto* r = f.decisions.find({}).at(0);
-      CHECK(r->candidates[2].what == decision::verdict::unscored);
+      CHECK(r->candidates[2].what == decision::candidate_outcome::unscored);
       CHECK(r->candidates[2].value == decision::standing::implausible);
       CHECK(
           decision::sentence(*r, 2, "node-c")
@@ -121,8 +121,8 @@ TEST_SUITE("aggregator/extender/prioritize") {
     const auto* r = f.decisions.find({}).at(0);
     CHECK(r->what == decision::verb::prioritize);
     CHECK(r->candidates[1].score == 10);
-    CHECK(r->candidates[1].what == decision::verdict::scored);
-    CHECK(r->candidates[2].what == decision::verdict::unscored);
+    CHECK(r->candidates[1].what == decision::candidate_outcome::scored);
+    CHECK(r->candidates[2].what == decision::candidate_outcome::unscored);
     CHECK(r->cells[2].reason == absence::stale);
   }
 

@@ -59,8 +59,8 @@ struct house {
       const bool refused = what == state::violating || what == state::missing;
       ++r.asked;
       r.refused += refused ? 1 : 0;
-      r.candidates.push_back(
-          {store::node_id{i}, refused ? decision::verdict::refused : decision::verdict::passed});
+      r.candidates.push_back({store::node_id{i}, refused ? decision::candidate_outcome::refused
+                                                         : decision::candidate_outcome::passed});
     }
     list.answered(r, now);
   }
