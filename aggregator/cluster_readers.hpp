@@ -2,7 +2,7 @@
 
 #include "aggregator/callers/agent_tokens.hpp"
 #include "aggregator/cluster.hpp"
-#include "aggregator/custom_metrics/api.hpp"
+#include "aggregator/custom_metrics/face.hpp"
 #include "aggregator/ingest/authorise.hpp"
 #include "aggregator/ops/node_labels.hpp"
 

@@ -27,14 +27,14 @@
 #include "aggregator/callers/named.hpp"
 #include "aggregator/cluster.hpp"
 #include "aggregator/cluster_readers.hpp"
-#include "aggregator/custom_metrics/api.hpp"
+#include "aggregator/custom_metrics/face.hpp"
 #include "aggregator/custom_metrics/status.hpp"
 #include "aggregator/decision/ring.hpp"
 #include "aggregator/extender/face.hpp"
 #include "aggregator/extender/unseen.hpp"
 #include "aggregator/face_servers.hpp"
 #include "aggregator/model_servers/service.hpp"
-#include "aggregator/ops/api.hpp"
+#include "aggregator/ops/face.hpp"
 #include "aggregator/outliers/power_comparison.hpp"
 #include "aggregator/own_metrics.hpp"
 #include "aggregator/own_warnings.hpp"
@@ -138,8 +138,8 @@ struct faces_loop::impl final : faces_inbox {
   std::unique_ptr<model_servers::service> models;  // none: standalone
   senders sending{nodes};
   std::unique_ptr<questions::watched_columns> windows;
-  std::unique_ptr<custom_metrics::api> metrics_api;
-  std::unique_ptr<ops::api> ops_api;
+  std::unique_ptr<custom_metrics::face> metrics_face;
+  std::unique_ptr<ops::face> ops_face;
   std::unique_ptr<replicas::state_route> state_route;
   std::vector<std::shared_ptr<tls::context>> certificates;
   std::shared_ptr<async::reload_troubles> renewal_troubles = std::make_shared<async::reload_troubles>();
@@ -207,7 +207,7 @@ void faces_loop::impl::make_apis(ingest_inbox& writer) {
       },
       [&writer](store::column_id id) { writer.unwatch(id); });
 
-  custom_metrics::api_sources metrics_sources;
+  custom_metrics::face_sources metrics_sources;
   metrics_sources.ask = questions::ask_store(*windows, names);
   metrics_sources.aliases = &names;
   metrics_sources.health = ready->checks();
@@ -215,9 +215,9 @@ void faces_loop::impl::make_apis(ingest_inbox& writer) {
   metrics_sources.later = [this](std::function<void()> work) { async::post(loop, std::move(work)); };
   if (kubernetes) metrics_sources.pods = pods_of(*kubernetes);
   if (kubernetes) metrics_sources.objects = objects_of(*kubernetes);
-  metrics_api = std::make_unique<custom_metrics::api>(nodes, std::move(metrics_sources));
+  metrics_face = std::make_unique<custom_metrics::face>(nodes, std::move(metrics_sources));
 
-  ops::api_sources ops_sources;
+  ops::face_sources ops_sources;
   ops_sources.ask = questions::ask_store(*windows, names);
   ops_sources.self = [this] { return self(); };
   ops_sources.own_metrics = [this] { return aggregator::own_metrics(numbers()); };
@@ -234,7 +234,7 @@ void faces_loop::impl::make_apis(ingest_inbox& writer) {
   ops_sources.later = [this](std::function<void()> work) { async::post(loop, std::move(work)); };
   ops_sources.health = ready->checks();
   ops_sources.identity_required = gate == nullptr;
-  ops_api = std::make_unique<ops::api>(nodes, decisions, std::move(ops_sources));
+  ops_face = std::make_unique<ops::face>(nodes, decisions, std::move(ops_sources));
 }
 
 result<std::shared_ptr<tls::context>> faces_loop::impl::load(tls::client_certificate clients) {
@@ -253,8 +253,8 @@ result<void> faces_loop::impl::serve() {
 
   http::router extender_routes, metrics_routes, ops_routes, health_routes;
   extend.routes(extender_routes);
-  metrics_api->mount(metrics_routes);
-  ops_api->mount(ops_routes);
+  metrics_face->mount(metrics_routes);
+  ops_face->mount(ops_routes);
   state_route->mount(ops_routes);
   http::mount_health(health_routes, ready->checks());
 
@@ -407,9 +407,9 @@ void faces_loop::run(std::function<void()> on_signal) {
   async::run(impl_->loop, impl_->log);
   // These objects end the columns that they started on the ingest loop, so they must go while it still
   // exists.
-  impl_->ops_api.reset();
+  impl_->ops_face.reset();
   impl_->state_route.reset();
-  impl_->metrics_api.reset();
+  impl_->metrics_face.reset();
   impl_->windows.reset();
 }
 

@@ -68,12 +68,12 @@ class Lists(unittest.TestCase):
         self.has_all(families, "".join(path.read_text() for path in (ROOT / "agent").rglob("*.cpp")), "agent/*.cpp")
 
     def test_routes_of_the_ops_port(self):
-        mounted = found(r"void api::mount.*?\{(.*?)\n\}", text_of("aggregator/ops/api.cpp"))
+        mounted = found(r"void face::mount.*?\{(.*?)\n\}", text_of("aggregator/ops/face.cpp"))
         # A prefix is served with one more part behind it.
         routes = re.findall(r'page\(routes, "(.*?)"', mounted) + [prefix + "/" for prefix in re.findall(r'add_prefix\("(.*?)"', mounted)]
         told = re.findall(r"^\| (/[^ ?]*)", text_of("aggregator/ops/README.md"), re.MULTILINE)
-        tried = re.findall(r'"(/[^"?]*)', found(r'"without a certificate only health answers"(.*?)CAPTURE', text_of("tests/aggregator/ops/api_test.cpp")))
-        for where, listed in (("aggregator/ops/README.md", told), ("api_test.cpp", tried)):
+        tried = re.findall(r'"(/[^"?]*)', found(r'"without a certificate only health answers"(.*?)CAPTURE', text_of("tests/aggregator/ops/face_test.cpp")))
+        for where, listed in (("aggregator/ops/README.md", told), ("face_test.cpp", tried)):
             for route in routes:
                 with self.subTest(where=where, route=route):
                     self.assertTrue(any(path.startswith(route) if route.endswith("/") else path == route for path in listed))

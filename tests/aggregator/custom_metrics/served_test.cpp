@@ -1,6 +1,6 @@
 #include "tests/support/net/served.hpp"
 
-#include "aggregator/custom_metrics/api.hpp"
+#include "aggregator/custom_metrics/face.hpp"
 #include "aggregator/questions/store_question.hpp"
 #include "tests/aggregator/store/nodes.hpp"
 #include "tests/support/net/https_client.hpp"
@@ -28,7 +28,7 @@ struct house {
       ca.issue("hpa", {.common_name = "system:serviceaccount:hpa", .extended_key_usage = "clientAuth"});
   store::view nodes;
   questions::watched_columns windows{[](const auto&, const auto&) {}, [](auto) {}};
-  std::unique_ptr<api> face;
+  std::unique_ptr<face> tested;
   std::unique_ptr<support::served> server;
 
   house() {
@@ -43,12 +43,12 @@ struct house {
                    .name = name,
                    .cells = cells});
     }
-    api_sources sources;
+    face_sources sources;
     sources.ask = questions::ask_store(windows);
     sources.health.add("ping", [] { return true; });
-    face = std::make_unique<api>(nodes, std::move(sources));
+    tested = std::make_unique<face>(nodes, std::move(sources));
     http::router routes;
-    face->mount(routes);
+    tested->mount(routes);
     tls::options o;
     o.pem = server_files;
     o.clients = tls::client_certificate::optional;

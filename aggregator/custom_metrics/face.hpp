@@ -30,15 +30,15 @@ struct node_source {
   std::function<std::string()> unknown_because;
 };
 
-/// What the API reads and may do.
-struct api_sources {
+/// What the face reads and may do.
+struct face_sources {
   questions::question_maker ask;
   std::function<instant()> now = boot_clock::now;
   std::function<std::chrono::system_clock::time_point(instant)> wall = wall_time;
   http::health health;
   std::optional<pod_source> pods;      ///< none: metrics of nodes only
   std::optional<node_source> objects;  ///< none: nodes have their host name and policies' labels
-  const metrics::names_in_force* aliases = &metrics::names_in_force::built_in();  ///< must outlive the api
+  const metrics::names_in_force* aliases = &metrics::names_in_force::built_in();  ///< must outlive the face
   /// Everything but /livez, /readyz and /healthz needs a verified client certificate. False in Kubernetes,
   /// where the gatekeeper checks the caller first.
   bool identity_required = true;
@@ -48,10 +48,10 @@ struct api_sources {
 /// custom.metrics.k8s.io v1beta1 and v1beta2 for nodes, with the discovery that Kubernetes clients and its
 /// aggregation layer need. README.md in this folder says what is served to whom. Pure: a request comes in, a
 /// response goes out (for a list of pods in several steps). Faces loop only.
-class api {
+class face {
  public:
-  /// `nodes` must outlive the api.
-  api(const store::view& nodes, api_sources sources);
+  /// `nodes` must outlive the face.
+  face(const store::view& nodes, face_sources sources);
 
   std::unique_ptr<http::slices> answer(const http::request& r);
 
@@ -81,7 +81,7 @@ class api {
   const discovery_documents& documents();
 
   const store::view& nodes_;
-  api_sources sources_;
+  face_sources sources_;
   name_list names_;
   std::unique_ptr<discovery_documents> documents_;  // of names_.revision() == documented_
   std::uint64_t documented_ = 0;

@@ -1,6 +1,6 @@
-// The part of `api` that answers questions about pods.
-#include "aggregator/custom_metrics/api.hpp"
+// The part of `face` that answers questions about pods.
 #include "aggregator/custom_metrics/asked.hpp"
+#include "aggregator/custom_metrics/face.hpp"
 #include "aggregator/custom_metrics/status.hpp"
 #include "aggregator/custom_metrics/value_list.hpp"
 
@@ -59,7 +59,7 @@ class pod_question {
 /// list goes on after the last name.
 class pod_list final : public http::slices {
  public:
-  pod_list(asked a, const pod_source& pods, std::unique_ptr<pod_question> question, api::counters& counted)
+  pod_list(asked a, const pod_source& pods, std::unique_ptr<pod_question> question, face::counters& counted)
       : asked_(std::move(a)),
         pods_(pods),
         question_(std::move(question)),
@@ -96,14 +96,14 @@ class pod_list final : public http::slices {
   const asked asked_;
   const pod_source& pods_;
   const std::unique_ptr<pod_question> question_;
-  api::counters& counted_;
+  face::counters& counted_;
   value_list list_;
   std::string last_;
 };
 
 }  // namespace
 
-api::outcome api::pods(asked a) {
+face::outcome face::pods(asked a) {
   const path& p = a.where;
   if (const std::string why = sources_.pods->unknown_because(); !why.empty())
     return status(503, "ServiceUnavailable", why);

@@ -23,7 +23,7 @@
 namespace binnacle::ops {
 
 /// The sources that the ops face reads. They are called on the faces loop, when a request needs them.
-struct api_sources {
+struct face_sources {
   questions::question_maker ask;
   std::function<self_report()> self;
   std::function<std::vector<own_sample>()> own_metrics;
@@ -41,18 +41,18 @@ struct api_sources {
 
 /// The face for operators: the JSON API of the `binnacle` command (/api/v1/…, README.md here), /metrics and
 /// /metrics/nodes, health. Reads only; nothing can be changed through it. Faces loop only.
-class api {
+class face {
  public:
-  /// Both must outlive the api.
-  api(const policy::view& nodes, const decision::ring& decisions, api_sources sources);
+  /// Both must outlive the face.
+  face(const policy::view& nodes, const decision::ring& decisions, face_sources sources);
 
   void mount(http::router& routes);
 
  private:
-  using handler = http::response (api::*)(const http::request&);
+  using handler = http::response (face::*)(const http::request&);
   using node_writer =
       std::function<void(json_writer&, const store::node_view&, const policy::view&, instant)>;
-  using slicer = std::unique_ptr<http::slices> (api::*)(const http::request&);
+  using slicer = std::unique_ptr<http::slices> (face::*)(const http::request&);
   /// The refusal for a caller without the required certificate; nothing if the request may go on. Every route
   /// but health calls it.
   std::optional<http::response> refusal(const http::request& r) const;
@@ -79,7 +79,7 @@ class api {
 
   const policy::view& nodes_;
   const decision::ring& decisions_;
-  api_sources sources_;
+  face_sources sources_;
   const http::slices_running running_{4};
 };
 

@@ -1,4 +1,4 @@
-#include "aggregator/custom_metrics/api.hpp"
+#include "aggregator/custom_metrics/face.hpp"
 
 #include "aggregator/custom_metrics/negotiate.hpp"
 #include "aggregator/custom_metrics/status.hpp"
@@ -54,7 +54,7 @@ void put(const tagged_document& document, const http::request& r, http::response
 /// An answer that is counted, and indented for people.
 class dressed final : public http::slices {
  public:
-  dressed(std::unique_ptr<http::slices> work, api::counters& counted, bool pretty)
+  dressed(std::unique_ptr<http::slices> work, face::counters& counted, bool pretty)
       : work_(std::move(work)), counted_(counted), pretty_(pretty) {}
   bool step() override { return work_->step(); }
   http::response take() override {
@@ -67,7 +67,7 @@ class dressed final : public http::slices {
 
  private:
   const std::unique_ptr<http::slices> work_;
-  api::counters& counted_;
+  face::counters& counted_;
   const bool pretty_;
 };
 
@@ -89,16 +89,16 @@ http::response not_served(const path& p, bool with_pods) {
 
 }  // namespace
 
-api::api(const store::view& nodes, api_sources sources)
+face::face(const store::view& nodes, face_sources sources)
     : nodes_(nodes), sources_(std::move(sources)), names_(*sources_.aliases) {}
 
-void api::mount(http::router& routes) {
+void face::mount(http::router& routes) {
   const auto make = [this](const http::request& r) { return http::run_sliced(answer(r), sources_.later); };
   routes.set_fallback(make, 0);
   routes.set_failure(failure);
 }
 
-std::unique_ptr<http::slices> api::answer(const http::request& r) {
+std::unique_ptr<http::slices> face::answer(const http::request& r) {
   outcome made = dispatch(r);
   auto* const list = std::get_if<std::unique_ptr<http::slices>>(&made);
   auto work = list != nullptr ? std::move(*list) : http::ready(std::get<http::response>(std::move(made)));
@@ -106,7 +106,7 @@ std::unique_ptr<http::slices> api::answer(const http::request& r) {
   return std::make_unique<dressed>(std::move(work), counted_, pretty);
 }
 
-api::outcome api::dispatch(const http::request& r) {
+face::outcome face::dispatch(const http::request& r) {
   // Probes come without a certificate. As in kube-apiserver, the three health pages are open to all, but the
   // pages below them are not.
   const bool may_ask = !sources_.identity_required || r.peer.has_value();
@@ -126,7 +126,7 @@ api::outcome api::dispatch(const http::request& r) {
   }
 }
 
-const discovery_documents& api::documents() {
+const discovery_documents& face::documents() {
   const auto& names = names_.of(nodes_);
   if (documents_ == nullptr || documented_ != names_.revision()) {
     documents_ = std::make_unique<discovery_documents>(names, sources_.pods.has_value());
@@ -135,7 +135,7 @@ const discovery_documents& api::documents() {
   return *documents_;
 }
 
-http::response api::discovery(const path& p, const http::request& r) {
+http::response face::discovery(const path& p, const http::request& r) {
   const form wanted = negotiate(r.header("accept"), p.kind == path::what::groups);
   if (wanted == form::none) return not_acceptable();
   ++counted_.discovery;
@@ -155,7 +155,7 @@ http::response api::discovery(const path& p, const http::request& r) {
   return a;
 }
 
-http::response api::openapi(const http::request& r) {
+http::response face::openapi(const http::request& r) {
   const tagged_document* document = openapi_.find(r.path);
   if (document == nullptr) return path_not_found();
   if (negotiate(r.header("accept"), false) != form::json) return not_acceptable();
@@ -165,7 +165,7 @@ http::response api::openapi(const http::request& r) {
   return a;
 }
 
-api::outcome api::value(const path& p, const http::request& r) {
+face::outcome face::value(const path& p, const http::request& r) {
   if (negotiate(r.header("accept"), false) != form::json) return not_acceptable();
   const auto labels = questions::selector::parse(parameter(r, "labelSelector"));
   if (labels.has_error()) return bad_request(labels.error().message);
@@ -191,12 +191,12 @@ api::outcome api::value(const path& p, const http::request& r) {
   return not_served(p, sources_.pods.has_value());
 }
 
-bool api::knows(std::string_view metric) {
+bool face::knows(std::string_view metric) {
   names_.of(nodes_);
   return names_.knows(metric);
 }
 
-bool api::selects(const asked& a, const store::node_view& node) const {
+bool face::selects(const asked& a, const store::node_view& node) const {
   if (a.labels.empty()) return true;
   if (sources_.objects) {
     if (const auto labels = sources_.objects->labels(node.name)) return a.labels.matches(*labels);
@@ -204,7 +204,7 @@ bool api::selects(const asked& a, const store::node_view& node) const {
   return a.labels.matches([&node](std::string_view key) { return label_of(node, key); });
 }
 
-http::response api::nodes(const asked& a) {
+http::response face::nodes(const asked& a) {
   const path& p = a.where;
   if (sources_.objects && !a.labels.empty()) {
     if (const std::string why = sources_.objects->unknown_because(); !why.empty())
@@ -227,7 +227,7 @@ http::response api::nodes(const asked& a) {
   return http::response::json(list.take());
 }
 
-http::response api::node(const asked& a) {
+http::response face::node(const asked& a) {
   const path& p = a.where;
   const store::node_view* node = nodes_.find(p.object);
   if (node == nullptr) return not_found(a.missing() + ": no agent of that name has connected");

@@ -1,4 +1,4 @@
-#include "aggregator/ops/api.hpp"
+#include "aggregator/ops/face.hpp"
 
 #include "aggregator/ops/lists.hpp"
 #include "aggregator/ops/node_json.hpp"
@@ -88,26 +88,26 @@ const char* no_identity =
 
 }  // namespace
 
-api::api(const policy::view& nodes, const decision::ring& decisions, api_sources sources)
+face::face(const policy::view& nodes, const decision::ring& decisions, face_sources sources)
     : nodes_(nodes), decisions_(decisions), sources_(std::move(sources)) {}
 
-std::optional<http::response> api::refusal(const http::request& r) const {
+std::optional<http::response> face::refusal(const http::request& r) const {
   if (!sources_.identity_required || r.peer) return std::nullopt;
   return http::response::failure(401, no_identity);
 }
 
-http::simple_handler api::guarded(handler h) {
+http::simple_handler face::guarded(handler h) {
   return [this, h](const http::request& r, std::string_view) {
     auto refused = refusal(r);
     return refused ? std::move(*refused) : (this->*h)(r);
   };
 }
 
-void api::page(http::router& routes, const std::string& path, handler h) {
+void face::page(http::router& routes, const std::string& path, handler h) {
   routes.add("GET", path, guarded(h));
 }
 
-void api::sliced_page(http::router& routes, const std::string& path, slicer make) {
+void face::sliced_page(http::router& routes, const std::string& path, slicer make) {
   const auto factory = [this, make](const http::request& r) {
     std::unique_ptr<http::slices> work;
     if (auto refused = refusal(r)) {
@@ -122,43 +122,43 @@ void api::sliced_page(http::router& routes, const std::string& path, slicer make
   routes.add_streaming("GET", path, factory, 0);
 }
 
-void api::mount(http::router& routes) {
-  page(routes, "/api/v1/status", &api::status);
-  page(routes, "/api/v1/labels", &api::labels);
-  page(routes, "/metrics", &api::own_metrics);
-  sliced_page(routes, "/api/v1/policies", &api::policies);
-  sliced_page(routes, "/api/v1/nodes", &api::node_list);
-  sliced_page(routes, "/api/v1/nodelabels", &api::node_labels);
-  sliced_page(routes, "/api/v1/decisions", &api::decisions);
-  sliced_page(routes, "/api/v1/what-if", &api::what_if);
-  sliced_page(routes, "/metrics/nodes", &api::node_metrics);
-  routes.add_prefix("/api/v1/nodes", guarded(&api::one_node));
-  routes.add_prefix("/api/v1/power", guarded(&api::power));
+void face::mount(http::router& routes) {
+  page(routes, "/api/v1/status", &face::status);
+  page(routes, "/api/v1/labels", &face::labels);
+  page(routes, "/metrics", &face::own_metrics);
+  sliced_page(routes, "/api/v1/policies", &face::policies);
+  sliced_page(routes, "/api/v1/nodes", &face::node_list);
+  sliced_page(routes, "/api/v1/nodelabels", &face::node_labels);
+  sliced_page(routes, "/api/v1/decisions", &face::decisions);
+  sliced_page(routes, "/api/v1/what-if", &face::what_if);
+  sliced_page(routes, "/metrics/nodes", &face::node_metrics);
+  routes.add_prefix("/api/v1/nodes", guarded(&face::one_node));
+  routes.add_prefix("/api/v1/power", guarded(&face::power));
   http::mount_health(routes, sources_.health);
 }
 
-std::string api::time_of(instant t) const { return rfc3339(sources_.wall(t)); }
+std::string face::time_of(instant t) const { return rfc3339(sources_.wall(t)); }
 
-http::response api::status(const http::request&) {
+http::response face::status(const http::request&) {
   const instant now = sources_.now();
   const decision_totals totals{decisions_.size(), decisions_.total(), decisions_.dropped()};
   return http::response::json(
       status_json(nodes_, sources_.self(), sources_.about_policies(), totals, now, time_of(now)));
 }
 
-std::unique_ptr<http::slices> api::policies(const http::request&) {
+std::unique_ptr<http::slices> face::policies(const http::request&) {
   return policy_list(nodes_, sources_.about_policies(), most_names);
 }
 
-http::response api::labels(const http::request&) { return http::response::json(labels_json(nodes_)); }
+http::response face::labels(const http::request&) { return http::response::json(labels_json(nodes_)); }
 
-http::response api::own_metrics(const http::request&) {
+http::response face::own_metrics(const http::request&) {
   http::response a = http::response::text(own_metrics_text(sources_.own_metrics()));
   a.content_type = std::string(exposition::writer::content_type);
   return a;
 }
 
-std::unique_ptr<http::slices> api::decisions(const http::request& r) {
+std::unique_ptr<http::slices> face::decisions(const http::request& r) {
   if (auto no = unknown_parameter(r, {"pod", "policy", "node", "verb", "id", "limit", "all"}))
     return http::ready(std::move(*no));
   decision::query q;
@@ -184,7 +184,7 @@ std::unique_ptr<http::slices> api::decisions(const http::request& r) {
   return decision_list(decisions_, q, std::move(how));
 }
 
-http::response api::about_node(const http::request& r, std::string_view list, const node_writer& write) {
+http::response face::about_node(const http::request& r, std::string_view list, const node_writer& write) {
   if (r.method != "GET") return http::response::failure(405, "only GET is served here");
   if (r.path.size() != 4 || r.path[3].empty()) {
     return http::response::failure(
@@ -200,7 +200,7 @@ http::response api::about_node(const http::request& r, std::string_view list, co
   return http::response::json(text += '\n');
 }
 
-http::response api::one_node(const http::request& r) {
+http::response face::one_node(const http::request& r) {
   return about_node(
       r, "nodes",
       [this](json_writer& out, const store::node_view& node, const policy::view& all, instant now) {
@@ -208,14 +208,14 @@ http::response api::one_node(const http::request& r) {
       });
 }
 
-http::response api::power(const http::request& r) {
+http::response face::power(const http::request& r) {
   return about_node(r, "power",
                     [](json_writer& out, const store::node_view& node, const policy::view& all, instant now) {
                       write_power(out, node, all, now);
                     });
 }
 
-std::vector<std::string> api::default_metrics() const {
+std::vector<std::string> face::default_metrics() const {
   std::vector<std::string> names;
   const auto first_of = [&](std::initializer_list<const char*> families) {
     for (const char* family : families) {
@@ -238,7 +238,7 @@ std::vector<std::string> api::default_metrics() const {
   return names;
 }
 
-std::unique_ptr<http::slices> api::node_list(const http::request& r) {
+std::unique_ptr<http::slices> face::node_list(const http::request& r) {
   if (auto no = unknown_parameter(r, {"limit", "metric"})) return http::ready(std::move(*no));
   fleet_query q;
   const auto limit = number_parameter(r, "limit", q.limit, 1, q.limit);
@@ -259,7 +259,7 @@ std::unique_ptr<http::slices> api::node_list(const http::request& r) {
   return fleet_json(nodes_, std::move(q));
 }
 
-std::unique_ptr<http::slices> api::what_if(const http::request& r) {
+std::unique_ptr<http::slices> face::what_if(const http::request& r) {
   if (auto no = unknown_parameter(r, {"pods", "cpu", "policy"})) return http::ready(std::move(*no));
   imagined_pods q;
   const auto pods = number_parameter(r, "pods", 0, 1, most_pods);
@@ -284,14 +284,14 @@ std::unique_ptr<http::slices> api::what_if(const http::request& r) {
   return what_if_json(nodes_, std::move(q), sources_.in_flight);
 }
 
-std::unique_ptr<http::slices> api::node_labels(const http::request& r) {
+std::unique_ptr<http::slices> face::node_labels(const http::request& r) {
   if (auto no = unknown_parameter(r, {"key"})) return http::ready(std::move(*no));
   std::string key = text_parameter(r, "key");
   return key.empty() ? label_keys(nodes_, sources_.object_labels)
                      : label_values(nodes_, sources_.object_labels, std::move(key));
 }
 
-std::unique_ptr<http::slices> api::node_metrics(const http::request& r) {
+std::unique_ptr<http::slices> face::node_metrics(const http::request& r) {
   auto families = every_parameter(r, "family", most_families);
   if (!families) return http::ready(too_often("family", most_families));
   return fleet_exposition(nodes_, std::move(*families), sources_.now());

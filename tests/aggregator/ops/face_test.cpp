@@ -1,11 +1,11 @@
-#include "aggregator/ops/api.hpp"
+#include "aggregator/ops/face.hpp"
 
 #include "common/http/target.hpp"
 #include "tests/aggregator/ops/house.hpp"
 
 #include <doctest/doctest.h>
 
-namespace ops_api_test {
+namespace ops_face_test {
 
 using namespace binnacle;
 using namespace binnacle::ops;
@@ -20,10 +20,10 @@ struct port : house {
   std::map<std::string, std::map<std::string, std::string>, std::less<>> object_labels;  // by node
   bool hold = false;
   http::router routes;
-  std::unique_ptr<api> face;
+  std::unique_ptr<face> tested;
 
   port() {
-    api_sources s;
+    face_sources s;
     s.ask = ask;
     s.self = [] {
       self_report self;
@@ -44,8 +44,8 @@ struct port : house {
     s.wall = [](instant) {
       return std::chrono::system_clock::time_point(std::chrono::seconds(1'767'225'600));
     };
-    face = std::make_unique<api>(nodes, decisions, std::move(s));
-    face->mount(routes);
+    tested = std::make_unique<face>(nodes, decisions, std::move(s));
+    tested->mount(routes);
 
     decision::record r;
     r.pod = {"default", "web-1", "6f1c"};
@@ -85,7 +85,7 @@ struct port : house {
 
 }  // namespace
 
-TEST_SUITE("aggregator/ops/api") {
+TEST_SUITE("aggregator/ops/face") {
   TEST_CASE_FIXTURE(port, "every page answers its own") {
     CHECK(body("/api/v1/status").starts_with(R"({"version":"0.1.0",)"));
     CHECK(body("/api/v1/policies").starts_with(R"({"policies":[{"namespace":"default","name":"power")"));
@@ -335,4 +335,4 @@ TEST_SUITE("aggregator/ops/api") {
   }
 }
 
-}  // namespace ops_api_test
+}  // namespace ops_face_test

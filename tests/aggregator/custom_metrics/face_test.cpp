@@ -1,4 +1,4 @@
-#include "aggregator/custom_metrics/api.hpp"
+#include "aggregator/custom_metrics/face.hpp"
 
 #include "common/http/target.hpp"
 #include "tests/aggregator/store/nodes.hpp"
@@ -9,7 +9,7 @@
 #include <map>
 #include <string>
 
-namespace api_test {
+namespace face_test {
 
 using namespace binnacle;
 using namespace binnacle::custom_metrics;
@@ -23,7 +23,7 @@ namespace {
 struct fixture {
   store::view nodes;
   std::map<std::string, store::sample> watts;
-  api face;
+  face tested;
 
   static store::sample at(decimal value, double read_s, double expires_s) {
     store::sample s;
@@ -34,8 +34,8 @@ struct fixture {
     return s;
   }
 
-  api_sources sources() {
-    api_sources s;
+  face_sources sources() {
+    face_sources s;
     s.ask = [this](std::string_view metric, const questions::selector& series) -> questions::question {
       const bool right =
           metric == "rapl_power_watts" && series.matches([](std::string_view) { return std::nullopt; });
@@ -56,7 +56,7 @@ struct fixture {
 
   absence why = absence::permission;  // of what has no value
 
-  fixture() : face(nodes, sources()) {
+  fixture() : tested(nodes, sources()) {
     nodes.node(store::node_id{0}, "n2").labels["telemetry.aware.scheduling.power/cold"] = "yes";
     nodes.node(store::node_id{1}, "n1");
     nodes.node(store::node_id{2}, "n3");
@@ -73,7 +73,7 @@ struct fixture {
     REQUIRE(http::parse_target(target, r).has_value());
     r.headers = std::move(headers);
     if (known) r.peer = tls::identity{.common_name = "admin"};
-    return support::whole(face.answer(r));
+    return support::whole(tested.answer(r));
   }
   std::string body(const std::string& target) {
     const auto a = get(target);
@@ -108,7 +108,7 @@ const std::string base2 = "/apis/custom.metrics.k8s.io/v1beta2";
 
 }  // namespace
 
-TEST_SUITE("aggregator/custom_metrics/api") {
+TEST_SUITE("aggregator/custom_metrics/face") {
   TEST_CASE_FIXTURE(fixture, "one node is a list of exactly one, with the time of its sample") {
     CHECK(
         body(base1 + "/nodes/n1/rapl_power_watts") ==
@@ -172,7 +172,7 @@ TEST_SUITE("aggregator/custom_metrics/api") {
         {"n1", {{"zone", "a"}, {"kubernetes.io/hostname", "one"}, {"disk", ""}}},
         {"n2", {{"zone", "b"}, {"kubernetes.io/hostname", "two"}}}};
     std::string because;
-    api_sources s = sources();
+    face_sources s = sources();
     s.objects =
         node_source{[&](std::string_view node) -> std::optional<questions::selector::look_up> {
                       const auto of = objects.find(node);
@@ -184,7 +184,7 @@ TEST_SUITE("aggregator/custom_metrics/api") {
                     },
                     [&] { return because; }};
     watts["n4"] = at({10, -1}, 990, 1010);  // it has no Node object
-    api in_cluster(nodes, std::move(s));
+    face in_cluster(nodes, std::move(s));
     const auto names = [&](const std::string& wanted) {
       http::request r;
       r.method = "GET";
@@ -297,10 +297,10 @@ TEST_SUITE("aggregator/custom_metrics/api") {
                                {"ops", "d", "u4", "n3", web},
                                {"ops", "e", "u5", "elsewhere", web}};
     std::string because;
-    api_sources s = sources();
+    face_sources s = sources();
     s.pods = pods_among(all);
     s.pods->unknown_because = [&] { return because; };
-    api with_pods(nodes, std::move(s));
+    face with_pods(nodes, std::move(s));
     const auto ask = [&](const std::string& target) {
       http::request r;
       r.method = "GET";
@@ -335,11 +335,11 @@ TEST_SUITE("aggregator/custom_metrics/api") {
   TEST_CASE_FIXTURE(fixture, "one pod is found by its name, whatever else the namespace holds") {
     const std::map<std::string, std::string, std::less<>> none;
     const std::vector<pod> all{{"ops", "a", "u1", "n1", none}};
-    api_sources s = sources();
+    face_sources s = sources();
     s.pods = pods_among(all);
     int listings = 0;
     s.pods->of = [&listings](auto&&...) { ++listings; };
-    api with_pods(nodes, std::move(s));
+    face with_pods(nodes, std::move(s));
     http::request r;
     r.method = "GET";
     REQUIRE(http::parse_target(base2 + "/namespaces/ops/pods/a/rapl_power_watts", r).has_value());
@@ -354,9 +354,9 @@ TEST_SUITE("aggregator/custom_metrics/api") {
     for (int i = 1000; i < 3000; ++i) names.push_back("pod-" + std::to_string(i));
     std::vector<pod> all;
     for (const std::string& name : names) all.push_back({"ops", name, "", "n1", none});
-    api_sources s = sources();
+    face_sources s = sources();
     s.pods = pods_among(all);
-    api with_pods(nodes, std::move(s));
+    face with_pods(nodes, std::move(s));
     http::request r;
     r.method = "GET";
     REQUIRE(http::parse_target(base2 + "/namespaces/ops/pods/*/rapl_power_watts", r).has_value());
@@ -484,4 +484,4 @@ TEST_SUITE("aggregator/custom_metrics/api") {
   }
 }
 
-}  // namespace api_test
+}  // namespace face_test
