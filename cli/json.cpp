@@ -1,5 +1,6 @@
 #include "cli/json.hpp"
 
+#include "common/text/json_members.hpp"
 #include "common/text/json_writer.hpp"
 #include "common/text/utf8.hpp"
 
@@ -12,18 +13,23 @@ const json::value* member(const json::value& v, std::string_view key) noexcept {
   return o == nullptr ? nullptr : o->if_contains(key);
 }
 
+namespace {
+
+const json::object& as_object(const json::value& v) noexcept {
+  static const json::object none;
+  const json::object* o = v.if_object();
+  return o == nullptr ? none : *o;
+}
+
+}  // namespace
+
 const json::array& list(const json::value& v, std::string_view key) noexcept {
-  static const json::array none;
-  const json::value* m = member(v, key);
-  const json::array* a = m == nullptr ? nullptr : m->if_array();
-  return a == nullptr ? none : *a;
+  return array_in(as_object(v), key);
 }
 
 const json::object& object(const json::value& v, std::string_view key) noexcept {
-  static const json::object none;
   const json::value* m = member(v, key);
-  const json::object* o = m == nullptr ? nullptr : m->if_object();
-  return o == nullptr ? none : *o;
+  return m == nullptr ? as_object(json::value()) : as_object(*m);
 }
 
 std::string text(const json::value& v) {
@@ -31,10 +37,7 @@ std::string text(const json::value& v) {
   return s == nullptr ? std::string() : printable(*s);
 }
 
-std::string text(const json::value& v, std::string_view key) {
-  const json::value* m = member(v, key);
-  return m == nullptr ? std::string() : text(*m);
-}
+std::string text(const json::value& v, std::string_view key) { return printable(text_in(as_object(v), key)); }
 
 std::optional<double> number(const json::value& v, std::string_view key) noexcept {
   const json::value* m = member(v, key);
@@ -50,11 +53,7 @@ std::int64_t integer(const json::value& v, std::string_view key, std::int64_t ot
   return n && *n > -9e18 && *n < 9e18 ? static_cast<std::int64_t>(*n) : otherwise;
 }
 
-bool flag(const json::value& v, std::string_view key) noexcept {
-  const json::value* m = member(v, key);
-  const bool* b = m == nullptr ? nullptr : m->if_bool();
-  return b != nullptr && *b;
-}
+bool flag(const json::value& v, std::string_view key) noexcept { return is_true(as_object(v), key); }
 
 namespace {
 

@@ -4,6 +4,7 @@
 #include "aggregator/kube/reviews/reviewer.hpp"
 #include "common/async/task_group.hpp"
 #include "common/http/base64.hpp"
+#include "common/text/json_members.hpp"
 
 #include <fmt/format.h>
 
@@ -33,15 +34,14 @@ duration time_left(std::string_view token, std::chrono::system_clock::time_point
   if (claims.has_error()) return 10min;
   const auto object = kube::parse_object(*claims);
   if (object.has_error()) return 10min;
-  const auto exp = kube::integer_in(*object, "exp");
+  const auto exp = integer_in(*object, "exp");
   if (!exp) return 10min;
   const auto today = std::chrono::floor<std::chrono::seconds>(now.time_since_epoch()).count();
   constexpr std::int64_t least = 60, most = 86'400;
   // A token may claim any time in `exp`. The clamp keeps the difference below from overflowing.
   const std::int64_t end = std::clamp(*exp, today, today + most);
   // If our clock is behind, the token must not count for longer than the time from `iat` to `exp`.
-  const std::int64_t issued =
-      std::clamp(kube::integer_in(*object, "iat").value_or(end - most), end - most, end);
+  const std::int64_t issued = std::clamp(integer_in(*object, "iat").value_or(end - most), end - most, end);
   return std::chrono::seconds(std::max(std::min(end - today, end - issued), least));
 }
 

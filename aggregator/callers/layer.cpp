@@ -1,6 +1,7 @@
 #include "aggregator/callers/layer.hpp"
 
 #include "common/http/message.hpp"
+#include "common/text/json_members.hpp"
 #include "common/text/text.hpp"
 
 #include <boost/json/parse.hpp>
@@ -22,7 +23,7 @@ error broken(std::string_view key, std::string_view why) {
 
 result<std::shared_ptr<const tls::authorities>> authorities_in(const json::object& data,
                                                                std::string_view key) {
-  const std::string_view pem = kube::text_in(data, key);
+  const std::string_view pem = text_in(data, key);
   if (pem.empty()) return std::shared_ptr<const tls::authorities>();
   auto read = tls::authorities::read(std::string(pem), key);
   if (read.has_error()) return broken(key, read.error().message);
@@ -32,7 +33,7 @@ result<std::shared_ptr<const tls::authorities>> authorities_in(const json::objec
 /// Reads the member `key`, a string that holds a JSON list of strings.
 result<std::vector<std::string>> list_in(const json::object& data, std::string_view key) {
   std::vector<std::string> out;
-  const std::string_view text = kube::text_in(data, key);
+  const std::string_view text = text_in(data, key);
   if (text.empty()) return out;
   boost::system::error_code ec;
   const json::value list = json::parse({text.data(), text.size()}, ec);
@@ -48,7 +49,7 @@ result<std::vector<std::string>> list_in(const json::object& data, std::string_v
 
 result<layer> read_layer(const json::object& config_map) {
   layer out;
-  const json::object* found = kube::object_in(config_map, "data");
+  const json::object* found = object_in(config_map, "data");
   const json::object data = found == nullptr ? json::object() : *found;
   auto clients = authorities_in(data, "client-ca-file");
   if (clients.has_error()) return clients.error();

@@ -6,6 +6,7 @@
 #include "aggregator/policy/published/label_list.hpp"
 #include "aggregator/policy/published/labels.hpp"
 #include "common/text/first_few.hpp"
+#include "common/text/json_members.hpp"
 #include "common/text/utf8.hpp"
 
 #include <boost/json/array.hpp>
@@ -64,16 +65,6 @@ std::string would_label(const store::view& nodes, const std::string& policy) {
   return out;
 }
 
-const json::object* whole_condition_in(const json::object& status, std::string_view type) {
-  const json::value* list = status.if_contains("conditions");
-  if (list == nullptr || !list->is_array()) return nullptr;
-  for (const json::value& item : list->get_array()) {
-    const json::object* c = item.if_object();
-    if (c != nullptr && kube::text_in(*c, "type") == type) return c;
-  }
-  return nullptr;
-}
-
 /// Conditions in the form of metav1.Condition.
 class conditions {
  public:
@@ -95,9 +86,9 @@ class conditions {
 
  private:
   std::string since(std::string_view type, std::string_view status) const {
-    const json::object* c = whole_condition_in(present_, type);
-    const bool same = c != nullptr && kube::text_in(*c, "status") == status;
-    const std::string_view time = same ? kube::text_in(*c, "lastTransitionTime") : std::string_view();
+    const json::object* c = kube::condition_in(present_, type);
+    const bool same = c != nullptr && text_in(*c, "status") == status;
+    const std::string_view time = same ? text_in(*c, "lastTransitionTime") : std::string_view();
     return time.empty() ? rfc3339(clock_) : std::string(time);
   }
 
@@ -222,8 +213,8 @@ json::object status_of(const policy_facts& f, const json::object& present, wall 
 }
 
 std::string_view condition_in(const json::object& status, std::string_view type) {
-  const json::object* c = whole_condition_in(status, type);
-  return c == nullptr ? std::string_view() : kube::text_in(*c, "status");
+  const json::object* c = kube::condition_in(status, type);
+  return c == nullptr ? std::string_view() : text_in(*c, "status");
 }
 
 std::vector<news> news_of(const json::object& wanted, const json::object& present) {
@@ -232,7 +223,7 @@ std::vector<news> news_of(const json::object& wanted, const json::object& presen
     return condition_in(wanted, type) != condition_in(present, type);
   };
   const auto message = [&](std::string_view type) {
-    return std::string(kube::text_in(*whole_condition_in(wanted, type), "message"));
+    return std::string(text_in(*kube::condition_in(wanted, type), "message"));
   };
   const std::string_view ready = condition_in(wanted, "Ready");
   if (changed("Ready") && ready == "True")
@@ -247,8 +238,8 @@ std::vector<news> news_of(const json::object& wanted, const json::object& presen
 
 urgency difference(const json::object& wanted, const json::object& present) {
   if (without_age(wanted) != without_age(present)) return urgency::change;
-  const auto now = kube::parse_rfc3339(kube::text_in(wanted, "oldestData"));
-  const auto then = kube::parse_rfc3339(kube::text_in(present, "oldestData"));
+  const auto now = kube::parse_rfc3339(text_in(wanted, "oldestData"));
+  const auto then = kube::parse_rfc3339(text_in(present, "oldestData"));
   if (now.has_value() != then.has_value()) return urgency::refresh;
   return now && *now - *then >= age_refresh ? urgency::refresh : urgency::none;
 }

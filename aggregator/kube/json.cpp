@@ -1,32 +1,16 @@
 #include "aggregator/kube/json.hpp"
 
+#include "common/text/json_members.hpp"
+
 namespace binnacle::kube {
 namespace json = boost::json;
 
-const json::object* object_in(const json::object& from, std::string_view name) {
-  const json::value* v = from.if_contains(name);
-  return v == nullptr ? nullptr : v->if_object();
-}
-
-const json::array& array_in(const json::object& from, std::string_view name) {
-  static const json::array none;
-  const json::value* v = from.if_contains(name);
-  const json::array* a = v == nullptr ? nullptr : v->if_array();
-  return a == nullptr ? none : *a;
-}
-
-std::string_view text_in(const json::object& from, std::string_view name) {
-  const json::value* v = from.if_contains(name);
-  const json::string* s = v == nullptr ? nullptr : v->if_string();
-  return s == nullptr ? std::string_view() : std::string_view(s->data(), s->size());
-}
-
-std::optional<std::int64_t> integer_in(const json::object& from, std::string_view name) {
-  const json::value* v = from.if_contains(name);
-  if (v == nullptr || !v->is_number()) return std::nullopt;
-  json::error_code ec;
-  const auto n = v->to_number<std::int64_t>(ec);
-  return ec ? std::nullopt : std::optional(n);
+const json::object* condition_in(const json::object& status, std::string_view type) {
+  for (const json::value& one : array_in(status, "conditions")) {
+    const json::object* c = one.if_object();
+    if (c != nullptr && text_in(*c, "type") == type) return c;
+  }
+  return nullptr;
 }
 
 result<json::object> parse_object(std::string_view text) {

@@ -3,25 +3,16 @@
 #include "aggregator/kube/json_reader.hpp"
 #include "common/error.hpp"
 
-#include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 
 #include <functional>
-#include <optional>
-#include <string>
 #include <string_view>
 
-/// Reads Kubernetes' JSON without trusting it.
+/// Reads Kubernetes' JSON without trusting it (single members: common/text/json_members.hpp).
 namespace binnacle::kube {
 
-/// The member of that name if it is an object, else null.
-const boost::json::object* object_in(const boost::json::object& from, std::string_view name);
-/// The member if it is an array, else one that is empty. A loop over it copies nothing.
-const boost::json::array& array_in(const boost::json::object& from, std::string_view name);
-/// The member if it is a string, else empty.
-std::string_view text_in(const boost::json::object& from, std::string_view name);
-/// The member if it is an integer, else nothing.
-std::optional<std::int64_t> integer_in(const boost::json::object& from, std::string_view name);
+/// The condition of that type in an object's status, or null.
+const boost::json::object* condition_in(const boost::json::object& status, std::string_view type);
 
 /// `text` as one JSON object. Errors: protocol.
 result<boost::json::object> parse_object(std::string_view text);

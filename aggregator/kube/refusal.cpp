@@ -1,6 +1,7 @@
 #include "aggregator/kube/refusal.hpp"
 
 #include "aggregator/kube/json.hpp"
+#include "common/text/json_members.hpp"
 
 #include <fmt/format.h>
 

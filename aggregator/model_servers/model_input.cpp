@@ -1,5 +1,6 @@
 #include "aggregator/model_servers/model_input.hpp"
 
+#include "common/text/json_members.hpp"
 #include "common/text/text.hpp"
 
 #include <boost/json/parse.hpp>
@@ -54,10 +55,9 @@ std::vector<described_input> described_in(std::string_view body) {
   boost::system::error_code failed;
   const json::value whole = json::parse(body, failed);
   const json::object* o = failed ? nullptr : whole.if_object();
-  const json::value* inputs = o == nullptr ? nullptr : o->if_contains("inputs");
-  if (inputs == nullptr || !inputs->is_array()) return {};
+  if (o == nullptr) return {};
   std::vector<described_input> out;
-  for (const json::value& one : inputs->get_array()) {
+  for (const json::value& one : array_in(*o, "inputs")) {
     auto read = described(one);
     if (!read) return {};
     out.push_back(std::move(*read));

@@ -1,6 +1,6 @@
 #include "aggregator/model_servers/node_addresses.hpp"
 
-#include "aggregator/kube/json.hpp"
+#include "common/text/json_members.hpp"
 
 #include <boost/json/array.hpp>
 
@@ -21,11 +21,11 @@ std::string_view node_addresses::find(std::string_view node) const noexcept {
 
 void node_addresses::changed(const kube::object_key& key, const boost::json::object& object) {
   std::string_view first;
-  if (const boost::json::object* status = kube::object_in(object, "status")) {
-    for (const auto& one : kube::array_in(*status, "addresses")) {
+  if (const boost::json::object* status = object_in(object, "status")) {
+    for (const auto& one : array_in(*status, "addresses")) {
       const boost::json::object* address = one.if_object();
-      if (address == nullptr || kube::text_in(*address, "type") != "InternalIP") continue;
-      first = kube::text_in(*address, "address");
+      if (address == nullptr || text_in(*address, "type") != "InternalIP") continue;
+      first = text_in(*address, "address");
       break;
     }
   }

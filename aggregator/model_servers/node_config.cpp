@@ -1,6 +1,6 @@
 #include "aggregator/model_servers/node_config.hpp"
 
-#include "aggregator/kube/json.hpp"
+#include "common/text/json_members.hpp"
 #include "common/text/label_syntax.hpp"
 #include "common/text/text.hpp"
 
@@ -23,11 +23,11 @@ struct term {
   std::string_view secret;  // its name; empty: none
 };
 std::optional<term> term_in(const json::object* from, std::string_view name) {
-  const json::object* t = from == nullptr ? nullptr : kube::object_in(*from, name);
+  const json::object* t = from == nullptr ? nullptr : object_in(*from, name);
   if (t == nullptr) return std::nullopt;
-  const json::object* secret = kube::object_in(*t, "basicAuthSecret");
-  return term{kube::text_in(*t, "type"), kube::text_in(*t, "endpoint"),
-              secret == nullptr ? "" : kube::text_in(*secret, "name")};
+  const json::object* secret = object_in(*t, "basicAuthSecret");
+  return term{text_in(*t, "type"), text_in(*t, "endpoint"),
+              secret == nullptr ? "" : text_in(*secret, "name")};
 }
 
 result<void> give_secret(served_model& to, std::string_view name_space, std::string_view name) {
@@ -71,10 +71,10 @@ result<node_model> model_in(const json::object* predictor, std::string_view name
 }  // namespace
 
 named_model read_node_config(std::string object, std::string_view name_space, const json::object& spec) {
-  const json::object* predictor = kube::object_in(spec, "predictor");
+  const json::object* predictor = object_in(spec, "predictor");
   named_model out{std::move(object), model_in(predictor, name_space)};
   if (out.model.has_error()) return out;
-  const json::object* collectors = kube::object_in(spec, "metricsCollector");
+  const json::object* collectors = object_in(spec, "metricsCollector");
   if (const auto inlet = term_in(collectors, "inletTemp"); inlet && inlet->type == "Fake")
     out.model->inlet = fake_inlet;
   if (const auto pressure = term_in(collectors, "deltaP"); pressure && pressure->type == "Fake")

@@ -1,6 +1,6 @@
 #include "aggregator/model_servers/node_configs.hpp"
 
-#include "aggregator/kube/json.hpp"
+#include "common/text/json_members.hpp"
 
 #include <fmt/format.h>
 
@@ -17,9 +17,9 @@ constexpr std::array<std::string_view, 2> group_names{"node.waok8s.github.io", "
 
 kube::object_reference reference_of(std::string_view kind, const std::string& api_version,
                                     const kube::object_key& key, const json::object& given) {
-  const json::object* meta = kube::object_in(given, "metadata");
+  const json::object* meta = object_in(given, "metadata");
   return {std::string(kind), api_version, key.name_space, key.name,
-          std::string(meta == nullptr ? "" : kube::text_in(*meta, "uid"))};
+          std::string(meta == nullptr ? "" : text_in(*meta, "uid"))};
 }
 
 }  // namespace
@@ -55,13 +55,13 @@ void node_configs::configs_of::unlist(const kube::object_key& key) {
 }
 
 void node_configs::configs_of::changed(const kube::object_key& key, const json::object& given) {
-  const json::object* spec = kube::object_in(given, "spec");
+  const json::object* spec = object_in(given, "spec");
   unlist(key);
   if (spec == nullptr) {
     objects.erase(key);
     return;
   }
-  object o{std::string(kube::text_in(*spec, "nodeName")),
+  object o{std::string(text_in(*spec, "nodeName")),
            read_node_config("NodeConfig " + key.text(), key.name_space, *spec)};
   o.what.about = reference_of("NodeConfig", api_version, key, given);
   auto& of_node = by_node[o.node];
@@ -75,7 +75,7 @@ void node_configs::configs_of::gone(const kube::object_key& key) {
 }
 
 void node_configs::templates_of::changed(const kube::object_key& key, const json::object& given) {
-  const json::object* spec = kube::object_in(given, "spec");
+  const json::object* spec = object_in(given, "spec");
   objects.erase(key);
   if (spec == nullptr) return;
   objects.emplace(key, object{reference_of("NodeConfigTemplate", api_version, key, given),

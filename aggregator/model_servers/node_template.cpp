@@ -1,6 +1,6 @@
 #include "aggregator/model_servers/node_template.hpp"
 
-#include "aggregator/kube/json.hpp"
+#include "common/text/json_members.hpp"
 #include "common/text/text.hpp"
 
 #include <boost/json/array.hpp>
@@ -133,20 +133,20 @@ result<void> each_text(json::object& spec, F&& f) {
 result<questions::selector> selector_in(const json::object* from) {
   if (from == nullptr) return not_taken("it has no nodeSelector");
   std::vector<std::string> all;
-  if (const json::object* labels = kube::object_in(*from, "matchLabels")) {
+  if (const json::object* labels = object_in(*from, "matchLabels")) {
     for (const auto& one : *labels) {
       if (!one.value().is_string()) return not_taken("its nodeSelector has a label that is no text");
       all.push_back(
           fmt::format("{}={}", std::string_view(one.key()), std::string_view(one.value().get_string())));
     }
   }
-  for (const json::value& one : kube::array_in(*from, "matchExpressions")) {
+  for (const json::value& one : array_in(*from, "matchExpressions")) {
     const json::object* e = one.if_object();
-    const std::string_view key = e == nullptr ? "" : kube::text_in(*e, "key");
-    const std::string_view op = e == nullptr ? "" : kube::text_in(*e, "operator");
+    const std::string_view key = e == nullptr ? "" : text_in(*e, "key");
+    const std::string_view op = e == nullptr ? "" : text_in(*e, "operator");
     std::vector<std::string> values;
     if (e != nullptr) {
-      for (const json::value& v : kube::array_in(*e, "values")) {
+      for (const json::value& v : array_in(*e, "values")) {
         if (v.is_string()) values.emplace_back(v.get_string());
       }
     }
@@ -186,9 +186,9 @@ result<std::string> fill_in(std::string_view text, const template_values& of) {
 }
 
 result<node_template> node_template::read(const kube::object_key& key, const json::object& spec) {
-  auto selector = selector_in(kube::object_in(spec, "nodeSelector"));
+  auto selector = selector_in(object_in(spec, "nodeSelector"));
   if (selector.has_error()) return selector.error();
-  const json::object* body = kube::object_in(spec, "template");
+  const json::object* body = object_in(spec, "template");
   if (body == nullptr) return not_taken("it has no template");
   node_template out;
   out.object_ = "NodeConfigTemplate " + key.text();

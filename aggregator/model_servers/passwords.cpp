@@ -3,6 +3,7 @@
 #include "aggregator/kube/json.hpp"
 #include "aggregator/kube/refusal.hpp"
 #include "common/http/base64.hpp"
+#include "common/text/json_members.hpp"
 
 #include <fmt/format.h>
 
@@ -18,7 +19,7 @@ error no_password(std::string why) { return {errc::invalid_input, std::move(why)
 
 /// The value of a key. Errors: a clause that quotes nothing of it.
 result<std::string> value_of(std::string_view secret, const boost::json::object& data, std::string_view key) {
-  const std::string_view text = kube::text_in(data, key);
+  const std::string_view text = text_in(data, key);
   if (text.empty())
     return no_password(fmt::format("the Secret {} has no key {}, or an empty one: {}", secret, key, how));
   auto value = http::from_base64(std::string(text));
@@ -36,7 +37,7 @@ result<std::string> value_of(std::string_view secret, const boost::json::object&
 /// The header by a Secret's object. Errors: a clause that quotes nothing of it.
 result<std::string> header_of(std::string_view secret, const boost::json::object& object) {
   const boost::json::object none;
-  const boost::json::object* const there = kube::object_in(object, "data");
+  const boost::json::object* const there = object_in(object, "data");
   const boost::json::object& data = there == nullptr ? none : *there;
   const auto user = value_of(secret, data, "username");
   if (user.has_error()) return user.error();

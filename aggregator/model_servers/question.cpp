@@ -1,5 +1,6 @@
 #include "aggregator/model_servers/question.hpp"
 
+#include "common/text/json_members.hpp"
 #include "common/text/json_writer.hpp"
 #include "common/text/text.hpp"
 
@@ -31,13 +32,11 @@ bool flatten(const json::value& v, unsigned depth, std::vector<double>& out) {
 
 /// outputs[0].data, or the output named predict if there are several.
 const json::value* v2_data(const json::object& answer) {
-  const json::value* outputs = answer.if_contains("outputs");
-  if (outputs == nullptr || !outputs->is_array() || outputs->get_array().empty()) return nullptr;
-  const json::object* chosen = outputs->get_array().front().if_object();
-  for (const json::value& one : outputs->get_array()) {
+  const json::array& outputs = array_in(answer, "outputs");
+  const json::object* chosen = outputs.empty() ? nullptr : outputs.front().if_object();
+  for (const json::value& one : outputs) {
     const json::object* o = one.if_object();
-    const json::value* name = o == nullptr ? nullptr : o->if_contains("name");
-    if (name != nullptr && name->is_string() && name->get_string() == "predict") chosen = o;
+    if (o != nullptr && text_in(*o, "name") == "predict") chosen = o;
   }
   return chosen == nullptr ? nullptr : chosen->if_contains("data");
 }

@@ -1,8 +1,8 @@
 #include "aggregator/predict/pod_spec.hpp"
 
+#include "common/text/json_members.hpp"
 #include "common/text/quantity.hpp"
 
-#include <boost/json/array.hpp>
 #include <boost/json/monotonic_resource.hpp>
 #include <boost/json/parse.hpp>
 
@@ -10,11 +10,6 @@ namespace binnacle::predict {
 namespace {
 
 namespace json = boost::json;
-
-const json::object* object_of(const json::object& in, std::string_view name) {
-  const json::value* v = in.if_contains(name);
-  return v == nullptr ? nullptr : v->if_object();
-}
 
 std::optional<double> cores_of(const json::object* amounts) {
   const json::value* v = amounts == nullptr ? nullptr : amounts->if_contains("cpu");
@@ -30,20 +25,17 @@ std::optional<double> cores_of(const json::object* amounts) {
 }
 
 void add(const json::object& spec, std::string_view list, bool init, std::vector<container_cpu>& to) {
-  const json::value* all = spec.if_contains(list);
-  if (all == nullptr || !all->is_array()) return;
-  for (const json::value& one : all->get_array()) {
+  for (const json::value& one : array_in(spec, list)) {
     const json::object* container = one.if_object();
     if (container == nullptr) continue;
     container_cpu c;
     if (init) {
-      const json::value* policy = container->if_contains("restartPolicy");
-      const bool stays = policy != nullptr && policy->is_string() && policy->get_string() == "Always";
+      const bool stays = text_in(*container, "restartPolicy") == "Always";
       c.what = stays ? container_cpu::kind::sidecar : container_cpu::kind::init;
     }
-    if (const json::object* resources = object_of(*container, "resources")) {
-      c.request = cores_of(object_of(*resources, "requests"));
-      c.limit = cores_of(object_of(*resources, "limits"));
+    if (const json::object* resources = object_in(*container, "resources")) {
+      c.request = cores_of(object_in(*resources, "requests"));
+      c.limit = cores_of(object_in(*resources, "limits"));
     }
     to.push_back(c);
   }
@@ -55,9 +47,9 @@ pod_cpu pod_cpu_of(const json::object& spec) {
   pod_cpu out;
   add(spec, "containers", false, out.containers);
   add(spec, "initContainers", true, out.containers);
-  out.overhead = cores_of(object_of(spec, "overhead")).value_or(0);
-  if (const json::object* resources = object_of(spec, "resources"))
-    out.request = cores_of(object_of(*resources, "requests"));
+  out.overhead = cores_of(object_in(spec, "overhead")).value_or(0);
+  if (const json::object* resources = object_in(spec, "resources"))
+    out.request = cores_of(object_in(*resources, "requests"));
   return out;
 }
 
@@ -66,7 +58,7 @@ pod_cpu pod_cpu_of(std::string_view pod) {
   json::error_code failed;
   const json::value whole = json::parse(pod, failed, &memory);
   const json::object* object = failed ? nullptr : whole.if_object();
-  const json::object* spec = object == nullptr ? nullptr : object_of(*object, "spec");
+  const json::object* spec = object == nullptr ? nullptr : object_in(*object, "spec");
   return spec == nullptr ? pod_cpu{} : pod_cpu_of(*spec);
 }
 

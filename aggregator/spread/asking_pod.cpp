@@ -1,8 +1,8 @@
 #include "aggregator/spread/asking_pod.hpp"
 
 #include "aggregator/spread/rate.hpp"
+#include "common/text/json_members.hpp"
 
-#include <boost/json/array.hpp>
 #include <boost/json/monotonic_resource.hpp>
 #include <boost/json/parse.hpp>
 
@@ -13,27 +13,9 @@ namespace json = boost::json;
 
 constexpr std::string_view taint = "node-role.kubernetes.io/control-plane";
 
-const json::object* object_in(const json::object& in, std::string_view name) noexcept {
-  const json::value* v = in.if_contains(name);
-  return v == nullptr ? nullptr : v->if_object();
-}
-
-const json::array* list_in(const json::object& in, std::string_view name) noexcept {
-  const json::value* v = in.if_contains(name);
-  return v == nullptr ? nullptr : v->if_array();
-}
-
-std::string_view text_in(const json::object& in, std::string_view name) noexcept {
-  const json::value* v = in.if_contains(name);
-  const json::string* text = v == nullptr ? nullptr : v->if_string();
-  return text == nullptr ? std::string_view() : std::string_view(*text);
-}
-
 /// As Kubernetes matches tolerations with the taint, which has no value.
 bool tolerates(const json::object& spec) noexcept {
-  const json::array* all = list_in(spec, "tolerations");
-  if (all == nullptr) return false;
-  for (const json::value& one : *all) {
+  for (const json::value& one : array_in(spec, "tolerations")) {
     const json::object* t = one.if_object();
     if (t == nullptr) continue;
     const std::string_view key = text_in(*t, "key"), how = text_in(*t, "operator"),
@@ -63,13 +45,10 @@ std::string_view rate_in(const json::object& metadata) noexcept {
 }
 
 const json::object* replica_set_in(const json::object& metadata) noexcept {
-  const json::array* owners = list_in(metadata, "ownerReferences");
-  if (owners == nullptr) return nullptr;
-  for (const json::value& one : *owners) {
+  for (const json::value& one : array_in(metadata, "ownerReferences")) {
     const json::object* owner = one.if_object();
     if (owner == nullptr || text_in(*owner, "kind") != "ReplicaSet") continue;
-    const json::value* controls = owner->if_contains("controller");
-    if (controls != nullptr && controls->is_bool() && controls->get_bool()) return owner;
+    if (is_true(*owner, "controller")) return owner;
   }
   return nullptr;
 }

@@ -3,6 +3,7 @@
 #include "aggregator/kube/json.hpp"
 #include "aggregator/kube/times.hpp"
 #include "common/http/base64.hpp"
+#include "common/text/json_members.hpp"
 #include "common/text/json_writer.hpp"
 
 namespace binnacle::kube {

@@ -23,6 +23,7 @@
 #include "aggregator/kube/json.hpp"
 #include "aggregator/kube/refusal.hpp"
 #include "aggregator/kube/times.hpp"
+#include "common/text/json_members.hpp"
 #include "common/text/json_writer.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,6 @@
 #include "aggregator/kube/objects/node_objects.hpp"
 
+#include "common/text/json_members.hpp"
 #include "common/text/label_syntax.hpp"
 
 #include <utility>

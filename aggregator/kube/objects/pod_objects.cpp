@@ -5,8 +5,7 @@
 #include "aggregator/spread/asking_pod.hpp"
 #include "common/async/network.hpp"
 #include "common/keyed_hash.hpp"
-
-#include <boost/json/array.hpp>
+#include "common/text/json_members.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -19,22 +18,14 @@ namespace json = boost::json;
 namespace {
 
 bool is_ready(const json::object& status) {
-  const json::value* conditions = status.if_contains("conditions");
-  if (conditions == nullptr || !conditions->is_array()) return false;
-  for (const json::value& c : conditions->get_array()) {
-    const json::object* condition = c.if_object();
-    if (condition != nullptr && text_in(*condition, "type") == "Ready")
-      return text_in(*condition, "status") == "True";
-  }
-  return false;
+  const json::object* ready = condition_in(status, "Ready");
+  return ready != nullptr && text_in(*ready, "status") == "True";
 }
 
 /// The pod's addresses: at most one of each family.
 std::vector<network> addresses_in(const json::object& status) {
   std::vector<network> out;
-  const json::value* all = status.if_contains("podIPs");
-  if (all == nullptr || !all->is_array()) return out;
-  for (const json::value& one : all->get_array()) {
+  for (const json::value& one : array_in(status, "podIPs")) {
     const json::object* entry = one.if_object();
     const auto address = entry == nullptr ? std::nullopt : async::address_of(text_in(*entry, "ip"));
     if (address && out.size() < 2) out.push_back(*address);
@@ -58,8 +49,7 @@ pod_objects::pod pod_of(const json::object& given) {
   if (const json::object* spec = object_in(given, "spec")) {
     out.node = text_in(*spec, "nodeName");
     out.cores = predict::pod_cpu_of(*spec).cores();
-    const json::value* host = spec->if_contains("hostNetwork");
-    out.on_host_network = host != nullptr && host->is_bool() && host->get_bool();
+    out.on_host_network = is_true(*spec, "hostNetwork");
   }
   if (const json::object* status = object_in(given, "status")) {
     out.started = parse_rfc3339(text_in(*status, "startTime"));

@@ -1,5 +1,7 @@
 #include "aggregator/kube/objects/policy_objects.hpp"
 
+#include "common/text/json_members.hpp"
+
 #include <boost/json/serialize.hpp>
 
 #include <utility>

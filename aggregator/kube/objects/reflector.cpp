@@ -24,6 +24,7 @@
 #include "aggregator/kube/objects/reflector.hpp"
 
 #include "common/http/target.hpp"
+#include "common/text/json_members.hpp"
 
 #include <fmt/format.h>
 

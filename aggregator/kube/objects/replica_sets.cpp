@@ -1,6 +1,7 @@
 #include "aggregator/kube/objects/replica_sets.hpp"
 
 #include "aggregator/spread/asking_pod.hpp"
+#include "common/text/json_members.hpp"
 
 #include <algorithm>
 #include <charconv>

@@ -3,6 +3,7 @@
 #include "aggregator/kube/json.hpp"
 #include "aggregator/kube/refusal.hpp"
 #include "aggregator/kube/reviews/reviews.hpp"
+#include "common/text/json_members.hpp"
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
@@ -21,12 +22,9 @@ namespace json = boost::json;
 constexpr std::string_view group = "telemetry.intel.com", resource = "taspolicies";
 
 bool holds(const json::object& rule, std::string_view field, std::initializer_list<std::string_view> any_of) {
-  const json::value* list = rule.if_contains(field);
-  return list != nullptr && list->is_array() &&
-         std::ranges::any_of(list->get_array(), [&](const json::value& v) {
-           return v.is_string() &&
-                  std::ranges::find(any_of, std::string_view(v.get_string())) != any_of.end();
-         });
+  return std::ranges::any_of(array_in(rule, field), [&](const json::value& v) {
+    return v.is_string() && std::ranges::find(any_of, std::string_view(v.get_string())) != any_of.end();
+  });
 }
 
 bool writes(const json::value& v) {
@@ -66,8 +64,7 @@ result<bool> may_write_policies(const writer_question& q, const http::answer& a)
   }
   const auto role = parse_object(a.body);
   if (role.has_error()) return role.error();
-  const json::value* rules = role->if_contains("rules");
-  return rules != nullptr && rules->is_array() && std::ranges::any_of(rules->get_array(), writes);
+  return std::ranges::any_of(array_in(*role, "rules"), writes);
 }
 
 std::string writers_warning(std::span<const std::string> who) {

@@ -2,6 +2,7 @@
 
 #include "aggregator/kube/json.hpp"
 #include "aggregator/kube/refusal.hpp"
+#include "common/text/json_members.hpp"
 #include "common/text/json_writer.hpp"
 
 #include <openssl/evp.h>
@@ -59,11 +60,6 @@ result<json::object> status_of(const http::answer& a, std::string_view what) {
   const json::object* status = object_in(*object, "status");
   if (status == nullptr) return error{errc::protocol, std::string(what) + ": the answer has no status"};
   return *status;
-}
-
-bool is_true(const json::object& from, std::string_view name) {
-  const json::value* v = from.if_contains(name);
-  return v != nullptr && v->is_bool() && v->get_bool();
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "aggregator/kube/election/election.hpp"
 
 #include "aggregator/kube/json.hpp"
+#include "common/text/json_members.hpp"
 
 #include <boost/json/serialize.hpp>
 #include <doctest/doctest.h>
@@ -26,7 +27,7 @@ struct lease_server {
       return {409, {}, R"({"kind":"Status","code":409,"reason":"AlreadyExists"})"};
     if (c.method == "PUT" && body.empty()) return {404, {}, "{}"};
     const auto given = kube::parse_object(c.body).value();
-    const auto of = kube::text_in(*kube::object_in(given, "metadata"), "resourceVersion");
+    const auto of = text_in(*object_in(given, "metadata"), "resourceVersion");
     if (c.method == "PUT" && of != std::to_string(version))
       return {409, {}, R"({"kind":"Status","code":409,"reason":"Conflict"})"};
     ++version;

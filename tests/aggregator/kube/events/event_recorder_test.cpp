@@ -1,6 +1,7 @@
 #include "aggregator/kube/events/event_recorder.hpp"
 
 #include "aggregator/kube/json.hpp"
+#include "common/text/json_members.hpp"
 
 #include <doctest/doctest.h>
 
@@ -47,14 +48,14 @@ TEST_SUITE("aggregator/kube/events/event_recorder") {
     CHECK(w.turn() == "POST ");
     CHECK(w.last.target == "/apis/events.k8s.io/v1/namespaces/ops/events");
     const auto e = kube::parse_object(w.last.body).value();
-    const auto& meta = *kube::object_in(e, "metadata");
-    CHECK(kube::text_in(meta, "name") == "power.18fae27693b40000");
-    CHECK(kube::text_in(meta, "namespace") == "ops");
-    CHECK(kube::text_in(e, "type") == "Warning");
-    CHECK(kube::text_in(e, "eventTime") == "2027-01-15T08:00:00.000000Z");
-    CHECK(kube::text_in(e, "reportingController") == "binnacle-aggregator");
-    CHECK(kube::text_in(e, "reportingInstance") == "pod-1");
-    CHECK(kube::text_in(*kube::object_in(e, "regarding"), "uid") == "uid-1");
+    const auto& meta = *object_in(e, "metadata");
+    CHECK(text_in(meta, "name") == "power.18fae27693b40000");
+    CHECK(text_in(meta, "namespace") == "ops");
+    CHECK(text_in(e, "type") == "Warning");
+    CHECK(text_in(e, "eventTime") == "2027-01-15T08:00:00.000000Z");
+    CHECK(text_in(e, "reportingController") == "binnacle-aggregator");
+    CHECK(text_in(e, "reportingInstance") == "pod-1");
+    CHECK(text_in(*object_in(e, "regarding"), "uid") == "uid-1");
     CHECK_FALSE(w.machine.wakes(w.now).has_value());
   }
 
@@ -63,16 +64,16 @@ TEST_SUITE("aggregator/kube/events/event_recorder") {
     w.say({node, false, "PolicyViolated", "Label", "violates ops/power"});
     w.turn();
     CHECK(w.last.target == "/apis/events.k8s.io/v1/namespaces/default/events");
-    CHECK(kube::object_in(*kube::object_in(kube::parse_object(w.last.body).value(), "regarding"),
-                          "namespace") == nullptr);
+    CHECK(object_in(*object_in(kube::parse_object(w.last.body).value(), "regarding"), "namespace") ==
+          nullptr);
   }
 
   TEST_CASE("a repeat becomes a count, further ones are written now and then, and at the end") {
     writer w;
     w.say(invalid());
     CHECK(w.turn() == "POST ");
-    const auto name = std::string(
-        kube::text_in(*kube::object_in(kube::parse_object(w.last.body).value(), "metadata"), "name"));
+    const auto name =
+        std::string(text_in(*object_in(kube::parse_object(w.last.body).value(), "metadata"), "name"));
     w.now += 10s;
     w.say(invalid());
     CHECK(w.turn() == "PATCH ");
@@ -162,7 +163,7 @@ TEST_SUITE("aggregator/kube/events/event_recorder") {
     std::string text(1023, 'x');
     w.say(invalid(text + "é and more"));
     w.turn();
-    CHECK(kube::text_in(kube::parse_object(w.last.body).value(), "note") == text);
+    CHECK(text_in(kube::parse_object(w.last.body).value(), "note") == text);
   }
 }
 

@@ -1,5 +1,7 @@
 #include "aggregator/kube/objects/reflector.hpp"
 
+#include "common/text/json_members.hpp"
+
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -19,8 +21,7 @@ struct talk final : kube::watcher {
   reflector machine{{"/apis/g/v1/things", "Thing objects", "kubectl apply -f thing.yaml"}, *this, 7};
 
   void changed(const kube::object_key& key, const boost::json::object& object) override {
-    told += fmt::format("+{}@{} ", key.text(),
-                        kube::text_in(*kube::object_in(object, "metadata"), "resourceVersion"));
+    told += fmt::format("+{}@{} ", key.text(), text_in(*object_in(object, "metadata"), "resourceVersion"));
   }
   void gone(const kube::object_key& key) override { told += "-" + key.text() + " "; }
   void synced() override { told += "synced "; }
