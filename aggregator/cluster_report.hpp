@@ -1,6 +1,6 @@
 #pragma once
 
-#include "aggregator/labels/label_writer.hpp"
+#include "aggregator/labels/counters.hpp"
 
 #include <cstdint>
 #include <string>
@@ -23,8 +23,8 @@ struct cluster_report {
   std::vector<std::string> policy_writers;
   std::vector<std::string> troubles;  ///< sentences: what may be out of date, and the remedy
   std::uint64_t calls = 0, refused = 0, broken = 0, lists = 0;
-  labels::label_writer::counters patches;  ///< of nodes
-  std::size_t foreign_labels = 0;          ///< labels left alone because another owner has them
+  labels::patch_counters patches;  ///< of nodes
+  std::size_t foreign_labels = 0;  ///< labels left alone because another owner has them
 };
 
 }  // namespace binnacle::aggregator

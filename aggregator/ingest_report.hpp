@@ -1,14 +1,15 @@
 #pragma once
 
-#include "aggregator/core/power_learning.hpp"
 #include "aggregator/core/reading_shares.hpp"
 #include "aggregator/ingest/counters.hpp"
-#include "aggregator/policy/cost/affordable.hpp"
-#include "aggregator/policy/engine/engine.hpp"
+#include "aggregator/policy/cost/report.hpp"
+#include "aggregator/policy/engine/counters.hpp"
+#include "aggregator/policy/engine/status.hpp"
 #include "aggregator/policy/text/problem.hpp"
+#include "aggregator/predict/learning/learner.hpp"
 #include "aggregator/state/beginning.hpp"
 #include "aggregator/state/state_file.hpp"
-#include "aggregator/store/warehouse.hpp"
+#include "aggregator/store/counters.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -31,7 +32,7 @@ struct ingest_report {
   std::vector<policy::condition> conditions;
   policy::cost_report costs;
   reading_shares readings;  ///< without the interest
-  power_learning::counters learning{};
+  predict::learner::counters learning{};
   std::vector<policy::problem> problems;  ///< of the policy files and the file of aliases, as last read
   /// The number of calls of take_policies() before this report. The policies that they brought have been
   /// judged.

@@ -33,7 +33,7 @@ void cut_short(std::vector<std::string>& said, std::string_view what_of_the_othe
 
 }  // namespace
 
-std::vector<std::string> power_warnings(const std::map<std::string, power_outliers::outlier>& odd) {
+std::vector<std::string> power_warnings(const std::map<std::string, power_outlier>& odd) {
   std::vector<std::string> out;
   for (const auto& [node, what] : odd) out.push_back(sentence_of(node, what));
   cut_short(out, "draw far more or less than similar nodes");

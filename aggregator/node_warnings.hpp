@@ -17,7 +17,7 @@ namespace binnacle::aggregator {
 // nodes, a sentence names the first few and says how many more there are. Pure.
 
 /// Nodes whose watts are far from those of similar nodes.
-std::vector<std::string> power_warnings(const std::map<std::string, power_outliers::outlier>& odd);
+std::vector<std::string> power_warnings(const std::map<std::string, power_outlier>& odd);
 /// Nodes that two agents claim.
 std::vector<std::string> claim_warnings(const std::vector<ingest::contest>& contests);
 /// Nodes whose sessions end again and again, and the policies in `all` that cause it, if that is known.

@@ -1,8 +1,11 @@
 #include "aggregator/own_metrics.hpp"
 
+#include "aggregator/extender/counters.hpp"
 #include "aggregator/ops/own_metrics_text.hpp"
 #include "aggregator/ops/policy_nodes.hpp"
+#include "aggregator/outliers/power_outliers.hpp"
 #include "aggregator/policy/engine/judge.hpp"
+#include "aggregator/policy/published/view.hpp"
 #include "common/system/process_cost.hpp"
 
 #include <map>
@@ -42,8 +45,7 @@ void add_process(collector& c) {
   c.add("binnacle_aggregator_resident_bytes", cost.resident_bytes.value_or(0));
 }
 
-void add_state_of_replicas(collector& c, const beginning& began,
-                           const replicas::state_route::counters& route) {
+void add_state_of_replicas(collector& c, const beginning& began, const replicas::route_counters& route) {
   c.add("binnacle_state_origin_info", std::uint64_t{1},
         {{"origin", began.from == beginning::origin::replica ? "replica"
                     : began.from == beginning::origin::file  ? "file"
@@ -109,7 +111,7 @@ void add_power(collector& c, const own_numbers& n) {
   }
   for (std::size_t i = 0; n.model_servers && i < n.model_servers->size(); ++i) {
     c.add("binnacle_model_server_calls_total", (*n.model_servers)[i],
-          {{"outcome", std::string(to_string(static_cast<model_servers::asker::outcome>(i)))}});
+          {{"outcome", std::string(to_string(static_cast<model_servers::call_outcome>(i)))}});
   }
 }
 
@@ -132,7 +134,7 @@ constexpr sender_names metric_names_of(sender::protocol by) {
   return {};
 }
 
-void add_sender(collector& c, const senders::report& r) {
+void add_sender(collector& c, const sender::report& r) {
   const sender_names n = metric_names_of(r.by);
   const sender::counters& w = r.numbers;
   c.add(n.samples, w.sent, {{"outcome", "sent"}});
@@ -226,7 +228,7 @@ void add_kubernetes(collector& c, const cluster_report& k) {
   c.add("binnacle_kubernetes_synced", std::uint64_t{k.policies_read && k.troubles.empty()});
 }
 
-void add_callers(collector& c, const callers::gatekeeper::counters& g) {
+void add_callers(collector& c, const callers::gatekeeper_counters& g) {
   const auto each = [&c](const char* family, const char* outcome, std::uint64_t n) {
     c.add(family, n, {{"outcome", outcome}});
   };
@@ -239,7 +241,7 @@ void add_callers(collector& c, const callers::gatekeeper::counters& g) {
   each("binnacle_caller_reviews_total", "remembered", g.remembered);
 }
 
-void add_tokens(collector& c, const callers::agent_tokens::counters& t) {
+void add_tokens(collector& c, const callers::token_counters& t) {
   const auto each = [&c](const char* outcome, std::uint64_t n) {
     c.add("binnacle_agent_token_reviews_total", n, {{"outcome", outcome}});
   };
@@ -290,7 +292,7 @@ std::vector<ops::own_sample> own_metrics(const own_numbers& n) {
   if (n.kubernetes) c.add("binnacle_unregistered_nodes", static_cast<std::uint64_t>(n.without_object.size()));
   if (n.callers) add_callers(c, *n.callers);
   if (n.tokens) add_tokens(c, *n.tokens);
-  for (const senders::report& r : n.sending) add_sender(c, r);
+  for (const sender::report& r : n.sending) add_sender(c, r);
   add_servers(c, n);
   return std::move(c.out);
 }

@@ -1,17 +1,13 @@
 #pragma once
 
-#include "aggregator/callers/agent_tokens.hpp"
-#include "aggregator/callers/gatekeeper.hpp"
+#include "aggregator/callers/counters.hpp"
 #include "aggregator/cluster_report.hpp"
-#include "aggregator/extender/counters.hpp"
 #include "aggregator/ingest_report.hpp"
-#include "aggregator/model_servers/asker.hpp"
+#include "aggregator/model_servers/counters.hpp"
 #include "aggregator/ops/report.hpp"
-#include "aggregator/outliers/power_outliers.hpp"
-#include "aggregator/policy/published/view.hpp"
-#include "aggregator/replicas/state_route.hpp"
-#include "aggregator/senders.hpp"
-#include "common/async/follow_files.hpp"
+#include "aggregator/replicas/counters.hpp"
+#include "aggregator/sender/counters.hpp"
+#include "common/async/reload_troubles.hpp"
 
 #include <cstdint>
 #include <map>
@@ -19,7 +15,16 @@
 #include <string>
 #include <vector>
 
+namespace binnacle::extender {
+struct counters;
+}
+namespace binnacle::policy {
+class view;
+}
+
 namespace binnacle::aggregator {
+
+struct power_outlier;  // outliers/power_outliers.hpp
 
 /// The aggregator's own state at one moment. own_metrics() turns it into numbers, own_warnings() into
 /// sentences. Faces loop only; the references are valid until the loop's next event.
@@ -27,22 +32,22 @@ struct own_numbers {
   const ingest_report& ingest;
   const extender::counters& extender;
   const policy::view& nodes;
-  const std::map<std::string, power_outliers::outlier>& outliers;  ///< by the nodes' names
-  const async::reload_troubles& certificate_troubles;              ///< of the faces' certificates
+  const std::map<std::string, power_outlier>& outliers;  ///< by the nodes' names
+  const async::reload_troubles& certificate_troubles;    ///< of the faces' certificates
   std::vector<ops::listener_report> listeners = {};
   std::vector<ops::certificate_report> certificates = {};
   std::optional<cluster_report> kubernetes = {};  ///< none: standalone
-  std::optional<callers::gatekeeper::counters> callers = {};
+  std::optional<callers::gatekeeper_counters> callers = {};
   std::string callers_trouble = {};  ///< gatekeeper::trouble()
-  std::optional<callers::agent_tokens::counters> tokens = {};
-  std::vector<senders::report> sending = {};
+  std::optional<callers::token_counters> tokens = {};
+  std::vector<sender::report> sending = {};
   std::vector<std::string> without_object = {};  ///< connected nodes that the API server does not know
   std::uint64_t decisions_dropped = 0;
   std::uint64_t decisions_trimmed = 0;
   std::uint64_t placements_dropped = 0;
-  replicas::state_route::counters state_route = {};
-  std::optional<model_servers::asker::counters> model_servers = {};  ///< none: no server may be asked
-  std::vector<std::string> model_servers_troubles = {};              ///< service::troubles()
+  replicas::route_counters state_route = {};
+  std::optional<model_servers::call_counters> model_servers = {};  ///< none: no server may be asked
+  std::vector<std::string> model_servers_troubles = {};            ///< service::troubles()
 };
 
 /// The binnacle_ metrics of METRICS.md, for the ops face. Reads /proc/self for CPU and memory.

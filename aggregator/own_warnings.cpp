@@ -2,7 +2,9 @@
 
 #include "aggregator/kube/reviews/policy_writers.hpp"
 #include "aggregator/node_warnings.hpp"
+#include "aggregator/policy/published/view.hpp"
 #include "aggregator/policy/strategies.hpp"
+#include "aggregator/sender/dialect.hpp"
 
 #include <fmt/format.h>
 
@@ -59,7 +61,7 @@ std::vector<std::string> own_warnings(const own_numbers& n, const settings& s, i
   for (const auto& [use, why] : n.certificate_troubles) all.add(why);
   all.add(n.ingest.certificate_troubles);
   all.add(n.ingest.state.trouble);
-  for (const senders::report& r : n.sending) {
+  for (const sender::report& r : n.sending) {
     if (!r.numbers.trouble.empty())
       all.add(fmt::format("{}: {}", sender::dialect_of(r.by).called, r.numbers.trouble));
   }

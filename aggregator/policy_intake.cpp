@@ -1,6 +1,8 @@
 #include "aggregator/policy_intake.hpp"
 
+#include "aggregator/core/core.hpp"
 #include "aggregator/loop_messages.hpp"
+#include "aggregator/policy/text/alias_file.hpp"
 
 #include <set>
 #include <utility>

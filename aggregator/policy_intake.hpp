@@ -1,9 +1,8 @@
 #pragma once
 
-#include "aggregator/core/core.hpp"
-#include "aggregator/policy/text/alias_file.hpp"
-#include "aggregator/policy/text/policy_files.hpp"
+#include "aggregator/policy/text/policies_read.hpp"
 #include "aggregator/policy/text/policy_set.hpp"
+#include "common/clock.hpp"
 #include "common/log/log.hpp"
 
 #include <cstdint>
@@ -12,8 +11,16 @@
 #include <string_view>
 #include <vector>
 
+namespace binnacle::metrics {
+class alias_table;
+}
+namespace binnacle::policy {
+class alias_file;
+}
+
 namespace binnacle::aggregator {
 
+class core;
 struct policy_text;  // loop_messages.hpp
 
 /// Brings policies and aliases into the core, from the folder or from the API server. It remembers the

@@ -45,7 +45,7 @@ async::task<void> senders::keep_writing(async::loop& on, writer& to, duration in
   }
 }
 
-std::vector<senders::report> senders::counted() const {
+std::vector<sender::report> senders::counted() const {
   std::vector<report> out;
   for (const writer& w : writers_) out.push_back({w.by, w.it->counted()});
   return out;

@@ -22,10 +22,6 @@ namespace binnacle::aggregator {
 class senders {
  public:
   using uid_reader = std::function<std::string(std::string_view node)>;
-  struct report {
-    sender::protocol by;
-    sender::counters numbers;
-  };
 
   /// `nodes` must outlive it.
   explicit senders(const policy::view& nodes) : nodes_(nodes) {}
@@ -35,7 +31,7 @@ class senders {
   /// Errors: certificates that cannot be loaded.
   result<void> start(const settings& s, async::loop& on, async::task_group& tasks,
                      const std::function<bool()>& leads, uid_reader uid_of, const logger& log);
-  std::vector<report> counted() const;
+  std::vector<sender::report> counted() const;
 
  private:
   struct writer {

@@ -137,7 +137,7 @@ void agent_tokens::ask(std::string token, then tell) {
   self.running.spawn("agents' tokens", impl::work(impl_, self.workers));
 }
 
-agent_tokens::counters agent_tokens::counted() const noexcept {
+token_counters agent_tokens::counted() const noexcept {
   const kube::reviewer::counters& r = impl_->reviews.stats();
   return {r.asked, r.remembered, impl_->vouched, r.failed, impl_->turned_away + r.turned_away};
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "aggregator/callers/counters.hpp"
 #include "aggregator/kube/client/client.hpp"
 #include "aggregator/kube/reviews/reviews.hpp"
 #include "common/clock.hpp"
@@ -34,13 +35,6 @@ class agent_tokens {
     instant ends{};  ///< when the token expires
   };
   using then = std::function<void(result<answer>)>;
-  struct counters {
-    std::uint64_t asked = 0;        ///< TokenReviews
-    std::uint64_t remembered = 0;   ///< answered from memory
-    std::uint64_t vouched = 0;      ///< answered from memory, because the API server was away
-    std::uint64_t failed = 0;       ///< not answered
-    std::uint64_t turned_away = 0;  ///< the queue was full
-  };
   static constexpr long most_at_once = 16;
   static constexpr std::size_t most_waiting = 2'000;
 
@@ -54,7 +48,7 @@ class agent_tokens {
   /// sentence says why.
   void ask(std::string token, then tell);
 
-  counters counted() const noexcept;
+  token_counters counted() const noexcept;
 
  private:
   struct impl;

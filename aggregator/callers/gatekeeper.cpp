@@ -199,7 +199,7 @@ http::guard gatekeeper::guard(attributes wanted, refuse how) {
 bool gatekeeper::informed() const noexcept { return impl_->trusted.current() != nullptr; }
 std::string gatekeeper::trouble() const { return impl_->told.text(); }
 
-gatekeeper::counters gatekeeper::counted() const noexcept {
+gatekeeper_counters gatekeeper::counted() const noexcept {
   counters out = impl_->numbers;
   out.asked = impl_->reviews.stats().asked;
   out.remembered = impl_->reviews.stats().remembered;

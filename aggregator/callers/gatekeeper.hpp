@@ -1,5 +1,6 @@
 #pragma once
 
+#include "aggregator/callers/counters.hpp"
 #include "aggregator/kube/client/client.hpp"
 #include "aggregator/kube/reviews/reviews.hpp"
 #include "common/http/guard.hpp"
@@ -32,11 +33,6 @@ using attributes = std::function<kube::access_question(const http::request&)>;
 /// .cpp files only. Threads: one loop.
 class gatekeeper {
  public:
-  struct counters {
-    std::uint64_t let_in = 0, unauthorized = 0, forbidden = 0, rationed = 0, unavailable = 0;
-    std::uint64_t asked = 0, remembered = 0;  ///< reviews
-  };
-
   /// `patience`: how long a request waits for the API server's answers; kube-apiserver itself gives up on a
   /// page of discovery after five seconds.
   gatekeeper(boost::asio::io_context& on, std::shared_ptr<kube::client> api, logger log,
@@ -57,7 +53,7 @@ class gatekeeper {
   bool informed() const noexcept;
   /// Why these authorities are not up to date, in one sentence; empty if they are.
   std::string trouble() const;
-  counters counted() const noexcept;
+  gatekeeper_counters counted() const noexcept;
 
  private:
   struct impl;

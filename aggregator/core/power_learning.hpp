@@ -58,9 +58,8 @@ class power_learning {
   news tick(instant now);
   instant next_deadline() const noexcept { return next_turn_; }
 
-  /// Samples of all nodes since the start, by predict::learner::outcome.
-  using counters = std::array<std::uint64_t, predict::learner::outcomes>;
-  const counters& counted() const noexcept { return counted_; }
+  /// Samples of all nodes since the start.
+  const predict::learner::counters& counted() const noexcept { return counted_; }
 
   void forget(const std::vector<store::node_id>& gone);
 
@@ -137,7 +136,7 @@ class power_learning {
   std::optional<store::watched_values> power_, load_;
   instant next_turn_ = instant::max();
   std::uint32_t turn_ = 0;
-  counters counted_{};
+  predict::learner::counters counted_{};
   std::vector<restart> restarts_;                   // of this turn
   std::vector<std::unique_ptr<node_state>> nodes_;  // by id
   std::map<std::string, kind, std::less<>> kinds_;  // by hardware and meter

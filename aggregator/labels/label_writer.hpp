@@ -1,6 +1,7 @@
 #pragma once
 
 #include "aggregator/kube/refusal.hpp"
+#include "aggregator/labels/counters.hpp"
 #include "aggregator/labels/label_change.hpp"
 #include "aggregator/labels/patch_pace.hpp"
 #include "common/backoff.hpp"
@@ -26,13 +27,6 @@ class label_writer {
   struct settings {
     duration between = std::chrono::seconds(1);  ///< two patches of one node
   };
-  struct counters {
-    std::uint64_t written = 0;  ///< patches that the API server took
-    std::uint64_t refused = 0;  ///< patches that it refused: 4xx, 5xx
-    std::uint64_t broken = 0;   ///< patches that were not answered
-    std::uint64_t woken = 0;    ///< written patches that changed the label which wakes pods
-  };
-
   /// `nodes` must outlive this.
   label_writer(const kube::node_objects& nodes, settings s, std::uint64_t seed);
 
@@ -71,7 +65,7 @@ class label_writer {
   std::map<std::string, policy::taken_keys> take_taken();
   /// Why labels may not be as they should be, in one sentence, or empty.
   const std::string& trouble() const noexcept { return trouble_; }
-  const counters& stats() const noexcept { return counters_; }
+  const patch_counters& stats() const noexcept { return counters_; }
 
  private:
   struct work {
@@ -113,7 +107,7 @@ class label_writer {
   instant paused_at_{}, paused_until_{};
   bool unanswered_ = false;  // the pause is because the API server did not answer
   std::string trouble_;
-  counters counters_;
+  patch_counters counters_;
 };
 
 }  // namespace binnacle::labels

@@ -33,7 +33,7 @@ class node_label_sync {
   };
   struct report {
     std::vector<std::string> troubles;  ///< sentences
-    label_writer::counters patches;
+    patch_counters patches;
     std::size_t foreign = 0;          ///< labels that are not written because somebody else has set them
     std::uint64_t wakes_dropped = 0;  ///< pods that are not woken, because there were too many
   };

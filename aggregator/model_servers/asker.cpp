@@ -127,12 +127,12 @@ std::vector<asker::call> asker::next(instant now, const may_be_asked& may) {
 }
 
 void asker::leave_alone(server& s, std::string why, duration at_least, instant now) {
-  count(outcome::failed);
+  count(call_outcome::failed);
   s.trouble = std::move(why);
   s.not_before = now + s.pauses.next(random_, at_least);
 }
 
-void asker::leave_alone(entry& e, outcome what, std::string why, instant now) {
+void asker::leave_alone(entry& e, call_outcome what, std::string why, instant now) {
   count(what);
   e.watts.clear();
   e.trouble = std::move(why);
@@ -143,10 +143,10 @@ void asker::take(const question& q, entry& e, server& s, std::vector<double> wat
   s.trouble.clear();
   s.pauses.reset();
   e.watts.insert(e.watts.end(), watts.begin(), watts.end());
-  if (e.watts.size() < points) return count(outcome::answered);
+  if (e.watts.size() < points) return count(call_outcome::answered);
   const auto curve = curve_of(std::exchange(e.watts, {}), q.cores);
-  if (curve.has_error()) return leave_alone(e, outcome::implausible, curve.error().message, now);
-  count(outcome::answered);
+  if (curve.has_error()) return leave_alone(e, call_outcome::implausible, curve.error().message, now);
+  count(call_outcome::answered);
   predict::model m{*curve};
   m.from = predict::model_source::server;
   m.server = q.model.text();
@@ -162,15 +162,15 @@ void asker::take(const question& q, entry& e, server& s, std::vector<double> wat
 void asker::take_metadata(const call& c, entry& e, const result<reply>& got, instant now) {
   const served_model& model = c.about.model;
   if (got.has_error() || got->is != reply::verdict::answered) {
-    count(got.has_error() ? outcome::failed : outcome::refused);
+    count(got.has_error() ? call_outcome::failed : call_outcome::refused);
     inputs_[model] = {};
     return;
   }
   const auto described =
       model.by == carrier::grpc ? described_in_message(got->body) : described_in(got->body);
   auto input = input_of(described, c.about.count + std::size_t{1});
-  if (input.has_error()) return leave_alone(e, outcome::refused, input.error().message, now);
-  count(outcome::answered);
+  if (input.has_error()) return leave_alone(e, call_outcome::refused, input.error().message, now);
+  count(call_outcome::answered);
   inputs_[model] = std::move(*input);
 }
 
@@ -186,19 +186,19 @@ void asker::answered(const call& c, const result<reply>& got, instant now) {
     if (got.error().code != errc::timeout || c.count <= few)
       return leave_alone(s, got.error().message, {}, now);
     halve(s, c, now);
-    return leave_alone(e, outcome::halved, fmt::format("{} loads at once: {}", c.count, got.error().message),
-                       now);
+    return leave_alone(e, call_outcome::halved,
+                       fmt::format("{} loads at once: {}", c.count, got.error().message), now);
   }
   const served_model& model = c.about.model;
   switch (got->is) {
     case reply::verdict::answered: {
       auto watts = model.by == carrier::grpc ? watts_in_message(model.speaks, got->body, c.count)
                                              : watts_in(model.speaks, got->body, c.count);
-      if (watts.has_error()) return leave_alone(e, outcome::implausible, watts.error().message, now);
+      if (watts.has_error()) return leave_alone(e, call_outcome::implausible, watts.error().message, now);
       return take(c.about, e, s, std::move(*watts), now);
     }
     case reply::verdict::too_many:
-      count(outcome::halved);
+      count(call_outcome::halved);
       halve(s, c, now);
       return;
     case reply::verdict::busy: return leave_alone(s, got->said, {}, now);
@@ -213,16 +213,16 @@ void asker::answered(const call& c, const result<reply>& got, instant now) {
   } else {
     inputs_.erase(model);
   }
-  leave_alone(e, outcome::refused, got->said, now);
+  leave_alone(e, call_outcome::refused, got->said, now);
 }
 
-std::string_view to_string(asker::outcome o) noexcept {
+std::string_view to_string(call_outcome o) noexcept {
   switch (o) {
-    case asker::outcome::answered: return "answered";
-    case asker::outcome::halved: return "halved";
-    case asker::outcome::refused: return "refused";
-    case asker::outcome::implausible: return "implausible";
-    case asker::outcome::failed: return "failed";
+    case call_outcome::answered: return "answered";
+    case call_outcome::halved: return "halved";
+    case call_outcome::refused: return "refused";
+    case call_outcome::implausible: return "implausible";
+    case call_outcome::failed: return "failed";
   }
   return "unknown";
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "aggregator/model_servers/counters.hpp"
 #include "aggregator/model_servers/question.hpp"
 #include "aggregator/model_servers/reply.hpp"
 #include "aggregator/predict/model.hpp"
@@ -43,10 +44,6 @@ class asker {
   /// So few points that a healthy server answers them in time.
   static constexpr std::size_t few = 8;
 
-  enum class outcome : std::uint8_t { answered, halved, refused, implausible, failed };
-  static constexpr std::size_t outcomes = 5;
-  using counters = std::array<std::uint64_t, outcomes>;
-
   explicit asker(std::uint64_t seed) : random_(seed) {}
 
   /// Returns what is known now, and notes that somebody still wants this question. Null: nothing is known.
@@ -72,7 +69,7 @@ class asker {
   /// The password in this Secret is another one now: the pauses after refusals end.
   void ask_at_once(std::string_view secret);
 
-  const counters& counted() const noexcept { return counted_; }
+  const call_counters& counted() const noexcept { return counted_; }
   std::size_t size() const noexcept { return entries_.size(); }
 
  private:
@@ -97,11 +94,11 @@ class asker {
     std::string trouble;
   };
 
-  void count(outcome o) noexcept { ++counted_[static_cast<std::size_t>(o)]; }
+  void count(call_outcome o) noexcept { ++counted_[static_cast<std::size_t>(o)]; }
   static std::size_t batch_of(server& s, const question& q, const entry& e, instant now);
   void halve(server& s, const call& c, instant now);
   void leave_alone(server& s, std::string why, duration at_least, instant now);
-  void leave_alone(entry& e, outcome what, std::string why, instant now);
+  void leave_alone(entry& e, call_outcome what, std::string why, instant now);
   void take(const question& q, entry& e, server& s, std::vector<double> watts, instant now);
   void take_metadata(const call& c, entry& e, const result<reply>& got, instant now);
   bool due(const entry& e, instant now) const;
@@ -110,9 +107,8 @@ class asker {
   std::map<std::string, server> servers_;
   std::map<served_model, model_input> inputs_;  // of V2 models whose metadata were asked for
   std::mt19937_64 random_;
-  counters counted_{};
+  call_counters counted_{};
   bool full_ = false;
 };
-std::string_view to_string(asker::outcome o) noexcept;  ///< "answered", "halved"…
 
 }  // namespace binnacle::model_servers

@@ -415,6 +415,6 @@ result<std::unique_ptr<service>> service::open(const settings& s, logger log) {
 
 void service::start(async::loop& on, parts p) { impl_->work->start(on, std::move(p)); }
 std::vector<std::string> service::troubles() const { return impl_->work->troubles(); }
-const asker::counters& service::counted() const noexcept { return impl_->work->questions.counted(); }
+const call_counters& service::counted() const noexcept { return impl_->work->questions.counted(); }
 
 }  // namespace binnacle::model_servers

@@ -46,7 +46,7 @@ class service {
   void start(async::loop& on, parts p);
   /// Sentences that say what is not up to date, and what counts meanwhile.
   std::vector<std::string> troubles() const;
-  const asker::counters& counted() const noexcept;
+  const call_counters& counted() const noexcept;
 
  private:
   struct impl;

@@ -1,10 +1,10 @@
 #pragma once
 
-#include "aggregator/policy/cost/affordable.hpp"
-#include "aggregator/policy/engine/events.hpp"
+#include "aggregator/policy/cost/report.hpp"
+#include "aggregator/policy/engine/status.hpp"
 #include "aggregator/policy/text/problem.hpp"
 #include "common/clock.hpp"
-#include "common/http/server.hpp"
+#include "common/http/server_counters.hpp"
 #include "common/metrics/families.hpp"
 
 #include <cstdint>

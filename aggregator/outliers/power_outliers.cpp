@@ -74,7 +74,7 @@ void power_outliers::look(std::span<const power_reading> all, instant now) {
   std::map<std::string_view, std::vector<const power_reading*>> alike;
   for (const auto& r : all) alike[r.hardware].push_back(&r);
   std::map<std::string, instant> far_since;
-  std::map<std::string, outlier> named;
+  std::map<std::string, power_outlier> named;
   for (const auto& [hardware, nodes] : alike) {
     std::map<std::string_view, std::vector<const power_reading*>> classes;
     for (const auto* r : nodes) classes[r->source].push_back(r);
@@ -91,10 +91,10 @@ void power_outliers::look(std::span<const power_reading> all, instant now) {
         }
         if (const auto at = far_since_.find(r->node); at != far_since_.end()) far_since.insert(*at);
         if (lasted(r->node, now, far_since))
-          named.emplace(
-              r->node,
-              outlier{r->watts, std::exp(of_class.least), std::exp(of_class.most), members.size() - 1,
-                      source.empty() ? std::string(hardware) : fmt::format("{}, by {}", hardware, source)});
+          named.emplace(r->node, power_outlier{r->watts, std::exp(of_class.least), std::exp(of_class.most),
+                                               members.size() - 1,
+                                               source.empty() ? std::string(hardware)
+                                                              : fmt::format("{}, by {}", hardware, source)});
       }
     }
   }
@@ -105,7 +105,7 @@ void power_outliers::look(std::span<const power_reading> all, instant now) {
 
 void power_outliers::name_other_ways(
     const std::map<std::string_view, std::vector<const power_reading*>>& alike, instant now,
-    std::map<std::string, outlier>& named) {
+    std::map<std::string, power_outlier>& named) {
   std::map<std::string, instant> since;
   for (const auto& [hardware, nodes] : alike) {
     std::map<std::string_view, std::size_t> counts;
@@ -125,14 +125,14 @@ void power_outliers::name_other_ways(
       // The watts stay those of the first time, so that the sentence does not change at each look.
       const auto known = named_.find(r->node);
       const bool same = known != named_.end() && known->second.source == r->source;
-      named.emplace(r->node, outlier{same ? known->second.watts : r->watts, 0, 0, usual->second,
-                                     std::string(hardware), r->source, example->source});
+      named.emplace(r->node, power_outlier{same ? known->second.watts : r->watts, 0, 0, usual->second,
+                                           std::string(hardware), r->source, example->source});
     }
   }
   other_since_ = std::move(since);
 }
 
-std::string sentence_of(const std::string& node, const power_outliers::outlier& o) {
+std::string sentence_of(const std::string& node, const power_outlier& o) {
   if (!o.usual_source.empty()) {
     return fmt::format(
         "node {}: host_power_watts is that of {}, {:.1f} W, but {} similar nodes ({}) give that of {}: the "

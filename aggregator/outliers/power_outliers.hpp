@@ -25,6 +25,16 @@ struct power_reading {
 /// The reading of a connected node that has host_power_watts now and says what it is (host_hardware_info).
 std::optional<power_reading> power_of(const store::node_view& node, instant now);
 
+/// A node that is named: its watts, and those of the nodes like it.
+struct power_outlier {
+  double watts = 0;
+  double least = 0, most = 0;  ///< the range of the others
+  std::size_t others = 0;      ///< similar nodes
+  std::string hardware;
+  std::string source{}, usual_source{};  ///< if it is named for what it measures
+  friend bool operator==(const power_outlier&, const power_outlier&) = default;
+};
+
 /// Which nodes draw far more or less power than similar nodes: their sensors are wrong, or the hardware is
 /// not what it seems to be. Such a node is named, but its values are used as before. Pure.
 ///
@@ -51,18 +61,10 @@ class power_outliers {
   power_outliers() : power_outliers(settings{}) {}
   explicit power_outliers(settings s) : settings_(s) {}
 
-  struct outlier {
-    double watts = 0;
-    double least = 0, most = 0;  ///< the range of the others
-    std::size_t others = 0;      ///< similar nodes
-    std::string hardware;
-    std::string source{}, usual_source{};  ///< if it is named for what it measures
-    friend bool operator==(const outlier&, const outlier&) = default;
-  };
   /// Compares all nodes that have a reading. A node that has none now is no longer named.
   void look(std::span<const power_reading> all, instant now);
   /// The outliers that were named, by node, with the watts that they drew then.
-  const std::map<std::string, outlier>& named() const noexcept { return named_; }
+  const std::map<std::string, power_outlier>& named() const noexcept { return named_; }
 
  private:
   /// What the nodes of a class usually draw, as logarithms of watts, and their usual load.
@@ -73,15 +75,15 @@ class power_outliers {
   usual usual_of(const std::vector<const power_reading*>& nodes) const;
   bool lasted(const std::string& node, instant now, std::map<std::string, instant>& since) const;
   void name_other_ways(const std::map<std::string_view, std::vector<const power_reading*>>& alike,
-                       instant now, std::map<std::string, outlier>& named);
+                       instant now, std::map<std::string, power_outlier>& named);
   bool is_far(const power_reading& r, const usual& of_class, double bound) const;
 
   settings settings_;
   std::map<std::string, instant> far_since_, other_since_;
-  std::map<std::string, outlier> named_;
+  std::map<std::string, power_outlier> named_;
 };
 
 /// One sentence for a person, with what to look at.
-std::string sentence_of(const std::string& node, const power_outliers::outlier& o);
+std::string sentence_of(const std::string& node, const power_outlier& o);
 
 }  // namespace binnacle::aggregator

@@ -136,6 +136,6 @@ void state_route::mount(http::router& routes) {
 
 bool state_route::is_for(const http::request& r) { return r.decoded_path() == state_path; }
 
-const state_route::counters& state_route::counted() const noexcept { return impl_->numbers; }
+const route_counters& state_route::counted() const noexcept { return impl_->numbers; }
 
 }  // namespace binnacle::replicas

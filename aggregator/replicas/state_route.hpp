@@ -1,5 +1,6 @@
 #pragma once
 
+#include "aggregator/replicas/counters.hpp"
 #include "aggregator/replicas/given_state.hpp"
 #include "aggregator/snapshot/snapshot.hpp"
 #include "common/error.hpp"
@@ -39,13 +40,6 @@ struct state_sources {
 /// it on a thread of its own. Threads: the loop of the routes.
 class state_route {
  public:
-  struct counters {
-    std::uint64_t given = 0;
-    std::uint64_t strangers = 0;  ///< refused: the caller is not a replica
-    std::uint64_t too_early = 0;  ///< refused: there was no state yet, or none worth having
-    std::uint64_t busy = 0;       ///< refused: another replica was being answered
-  };
-
   explicit state_route(state_sources sources);
   /// Waits for the thread that encodes, if there is one.
   ~state_route();
@@ -56,7 +50,7 @@ class state_route {
   void mount(http::router& routes);
   /// Whether a request is for this route. The route itself checks who the caller is.
   static bool is_for(const http::request& r);
-  const counters& counted() const noexcept;
+  const route_counters& counted() const noexcept;
 
  private:
   struct impl;

@@ -1,12 +1,17 @@
 #pragma once
 
-#include "aggregator/replicas/state_route.hpp"
-#include "aggregator/snapshot/snapshot.hpp"
 #include "common/clock.hpp"
 
 #include <cstdint>
 
+namespace binnacle::replicas {
+enum class worth : std::uint8_t;  // state_route.hpp
+}
+
 namespace binnacle::aggregator {
+
+struct clocks;  // snapshot/snapshot.hpp
+struct snapshot;
 
 /// What this replica went on from when it started.
 struct beginning {

@@ -1,5 +1,6 @@
 #include "aggregator/state/state_file.hpp"
 
+#include "aggregator/snapshot/snapshot.hpp"
 #include "common/system/descriptor.hpp"
 #include "common/system/os_error.hpp"
 #include "common/system/quiet_thread.hpp"

@@ -1,14 +1,15 @@
 #pragma once
 
-#include "aggregator/snapshot/snapshot.hpp"
 #include "common/error.hpp"
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
 
 namespace binnacle::aggregator {
+
+struct clocks;  // snapshot/snapshot.hpp
+struct snapshot;
 
 /// The clocks of this process, and whose boot it is. Reads /proc/sys/kernel/random/boot_id.
 clocks clocks_now();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "aggregator/store/column_set.hpp"
+#include "aggregator/store/counters.hpp"
 #include "aggregator/store/coverage.hpp"
 #include "aggregator/store/row.hpp"
 #include "aggregator/store/types.hpp"
@@ -28,18 +29,6 @@ struct warehouse_limits {
   catalog_limits per_node;
   std::size_t nodes = 20'000;
   std::size_t series = 5'000'000;  ///< of all nodes together
-};
-
-/// What the store has seen. Written by the ingest loop.
-struct warehouse_counters {
-  std::uint64_t batches = 0, values = 0, absences = 0;
-  std::uint64_t derived = 0;          ///< column samples made
-  std::uint64_t evaluated = 0;        ///< of batches and catalogs: times that a plan's members were looked at
-  std::uint64_t refused_batches = 0;  ///< of the wrong catalog or with a series that it does not have
-  std::uint64_t refused_catalogs = 0;                   ///< out of bounds as a whole
-  std::uint64_t refused_series = 0, refused_names = 0;  ///< names taken by another series
-  std::uint64_t forgotten = 0;                          ///< nodes away for too long
-  std::uint64_t clamped_reads = 0;  ///< read times before boot or in the future, brought to the nearer end
 };
 
 /// All nodes with their cells, and the columns in use: the single writer of what the faces read. Pure: time

@@ -3,6 +3,7 @@
 #include "aggregator/core/core.hpp"
 #include "aggregator/ingest_report.hpp"
 #include "aggregator/policy/text/policy_set.hpp"
+#include "aggregator/snapshot/snapshot.hpp"
 #include "aggregator/state/state_file.hpp"
 #include "tests/support/net/pki.hpp"
 

@@ -1,6 +1,9 @@
 #include "aggregator/own_metrics.hpp"
 
+#include "aggregator/extender/counters.hpp"
+#include "aggregator/outliers/power_outliers.hpp"
 #include "aggregator/own_warnings.hpp"
+#include "aggregator/policy/published/view.hpp"
 #include "common/metrics/families.hpp"
 
 #include <doctest/doctest.h>
@@ -52,12 +55,12 @@ struct busy_replica {
   ingest_report ingest;
   extender::counters extender;
   policy::view nodes;
-  std::map<std::string, power_outliers::outlier> outliers;
+  std::map<std::string, power_outlier> outliers;
   async::reload_troubles troubles;
 };
 
 /// Two of thirty nodes draw far more or less than similar nodes.
-std::map<std::string, power_outliers::outlier> two_odd_nodes() {
+std::map<std::string, power_outlier> two_odd_nodes() {
   return {{"hot", {.watts = 4000, .least = 200, .most = 300, .others = 28, .hardware = "a 64-core server"}},
           {"idle", {.watts = 5, .least = 200, .most = 300, .others = 28, .hardware = "a 64-core server"}}};
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "aggregator/policy/cost/limits.hpp"
+#include "aggregator/policy/cost/report.hpp"
 #include "aggregator/policy/policy.hpp"
 
 #include <cstddef>
@@ -20,21 +21,6 @@ struct too_costly {
   bool last_version_stays = false;  ///< the one that was in force before it was edited
   std::string message;              ///< a sentence: the figures, what stays, and what would be cheaper
 };
-
-/// What the policies in force take, and what they may.
-struct cost_report {
-  struct line {
-    policy_key policy;
-    cost takes;
-  };
-  std::size_t nodes = 0;  ///< for which memory and evaluations are computed
-  cost_limits limits;
-  std::vector<line> policies;
-  cost all;
-};
-
-/// Sentences for a person, from nine tenths of a limit on.
-std::vector<std::string> cost_warnings(const cost_report& costs);
 
 /// Which policies are in force, of those that are wanted: as many as the limits allow, at the fleet's size.
 /// A policy that is in force goes before a new one, so that no edit puts another policy out of force. Then an

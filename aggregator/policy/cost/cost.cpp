@@ -3,6 +3,7 @@
 #include "aggregator/policy/power_columns.hpp"
 #include "aggregator/policy/strategies.hpp"
 #include "aggregator/store/window.hpp"
+#include "common/metrics/alias_table.hpp"
 #include "common/metrics/watch.hpp"
 
 #include <algorithm>

@@ -1,12 +1,15 @@
 #pragma once
 
 #include "aggregator/policy/policy.hpp"
-#include "common/metrics/alias_table.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string_view>
+
+namespace binnacle::metrics {
+class alias_table;
+}
 
 /// What a policy takes of the aggregator, computed from its text before it is in force. Pure.
 namespace binnacle::policy {

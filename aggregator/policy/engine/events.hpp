@@ -1,5 +1,6 @@
 #pragma once
 
+#include "aggregator/policy/engine/status.hpp"
 #include "aggregator/policy/engine/unmeasured.hpp"
 #include "aggregator/policy/published/published.hpp"
 
@@ -27,27 +28,6 @@ struct event {
   std::optional<store::node_id> node;
   bool dry_run = false;
   std::string message;
-};
-
-enum class condition_kind : std::uint8_t {
-  conflict,        ///< the labels belong to a policy of this name in another namespace, or rules give one
-                   ///< label with different operators
-  not_allowed,     ///< the policy may not label nodes: its namespace, or its name
-  held,            ///< maxNodes or coolDown keeps violating nodes waiting for their label
-  frozen,          ///< data is missing at some nodes; their labels stay
-  metric_missing,  ///< no node has a value of a rule's metric
-  too_costly,      ///< the policy, or its newest version, is not in force: it would take too much
-};
-std::string_view to_string(condition_kind k) noexcept;  ///< "Conflict", "NotAllowed"…
-
-/// A state that lasts for now. One per policy, kind and strategy; `message` is empty when not active.
-struct condition {
-  policy_key policy;
-  condition_kind what = condition_kind::held;
-  std::optional<strategy_kind> strategy;
-  bool active = false;
-  std::string message;
-  bool reworded = false;  ///< it held before, with another message: no news for a log
 };
 
 /// Implemented by the shell. Called at the end of an engine's call, on its thread, when the engine's state is
@@ -79,15 +59,6 @@ class column_source {
   virtual duration stale_after(store::column_id id) const = 0;
   /// For "did you mean".
   virtual const family_names& announced() const = 0;
-};
-
-/// How the nodes stand with one strategy.
-struct strategy_status {
-  policy_key policy;
-  strategy_kind strategy = strategy_kind::dontschedule;
-  mode how = mode::enforce;
-  std::uint32_t pass = 0, violating = 0, missing = 0, held = 0, frozen = 0;  ///< nodes, by state
-  std::uint32_t violated_by = 0;  ///< nodes: violating, held, and frozen ones that violated before
 };
 
 }  // namespace binnacle::policy

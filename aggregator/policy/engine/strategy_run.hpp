@@ -1,6 +1,7 @@
 #pragma once
 
 #include "aggregator/policy/engine/budget.hpp"
+#include "aggregator/policy/engine/counters.hpp"
 #include "aggregator/policy/engine/deadlines.hpp"
 #include "aggregator/policy/engine/events.hpp"
 #include "aggregator/policy/engine/judge.hpp"
@@ -16,12 +17,6 @@
 #include <vector>
 
 namespace binnacle::policy {
-
-struct engine_counters {
-  std::uint64_t updates = 0;  ///< samples taken
-  std::uint64_t judged = 0;   ///< strategies judged on one node
-  std::uint64_t deadlines_met = 0;
-};
 
 /// Work that the runs leave for the engine, and facts that they need from it. Belongs to the engine.
 struct run_context {

@@ -1,5 +1,6 @@
 #include "aggregator/policy/text/policy_files.hpp"
 
+#include "aggregator/policy/text/policy_set.hpp"
 #include "common/system/quiet_thread.hpp"
 
 #include <condition_variable>

@@ -2,7 +2,8 @@
 
 #include "aggregator/policy/text/alias_file.hpp"
 #include "aggregator/policy/text/folder.hpp"
-#include "aggregator/policy/text/policy_set.hpp"
+#include "aggregator/policy/text/kept_policy.hpp"
+#include "aggregator/policy/text/policies_read.hpp"
 #include "common/clock.hpp"
 
 #include <functional>
@@ -13,16 +14,6 @@
 #include <vector>
 
 namespace binnacle::policy {
-
-/// The policies in users' texts, without the parts that are wrong.
-struct policies_read {
-  std::vector<policy> in_force;
-  std::map<policy_key, std::string> sources;  ///< policy_set::sources()
-  std::set<std::string, std::less<>> wrong;   ///< policy_set::wrong_ones()
-  std::vector<problem> problems;
-
-  static policies_read of(const policy_set& texts);
-};
 
 /// Follows the policy folder and the file of aliases on a thread of its own. They may lie on a disk or a
 /// network that hangs; the loop that agents are connected to reads no file for them.

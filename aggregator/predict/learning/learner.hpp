@@ -2,6 +2,7 @@
 
 #include "aggregator/predict/statistics.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -24,6 +25,7 @@ class learner {
   };
 
   static constexpr std::size_t outcomes = 6;
+  using counters = std::array<std::uint64_t, outcomes>;  ///< samples, by outcome
 
   learner() = default;
   /// Goes on from what another learner had learned: the arguments come from its functions of these names.

@@ -105,8 +105,8 @@ struct house {
     if (!token.empty()) headers.emplace_back("Authorization", "Bearer " + token);
     return c.get(path, headers);
   }
-  callers::gatekeeper::counters counted() {
-    callers::gatekeeper::counters out;
+  callers::gatekeeper_counters counted() {
+    callers::gatekeeper_counters out;
     face.on_loop([&] { out = gate->counted(); });
     return out;
   }

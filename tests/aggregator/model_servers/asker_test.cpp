@@ -79,7 +79,7 @@ struct world {
   }
 };
 
-std::uint64_t count(const asker& a, asker::outcome o) { return a.counted()[static_cast<std::size_t>(o)]; }
+std::uint64_t count(const asker& a, call_outcome o) { return a.counted()[static_cast<std::size_t>(o)]; }
 
 /// The same machine, by gRPC, in the form of MLServer.
 reply grpc_watts(const asker::call& c) {
@@ -206,7 +206,7 @@ TEST_SUITE("aggregator/model_servers/asker") {
     const auto known = w.it.want(q, w.now);
     REQUIRE(known != nullptr);
     CHECK(known->power.watts(10) == doctest::Approx(300));
-    CHECK(count(w.it, asker::outcome::halved) == 2);
+    CHECK(count(w.it, call_outcome::halved) == 2);
     w.pass(asker::asked_again_after);
     CHECK(ask_all() == 5);
   }
@@ -274,7 +274,7 @@ TEST_SUITE("aggregator/model_servers/asker") {
     const auto late = w.next();
     REQUIRE(late.size() == 1);
     w.it.answered(late[0], error{errc::timeout, "no answer in 500 ms"}, w.now);
-    CHECK(count(w.it, asker::outcome::failed) == 0);
+    CHECK(count(w.it, call_outcome::failed) == 0);
     CHECK(w.it.troubles().at(0).find("101 loads at once: no answer in 500 ms") != std::string::npos);
     CHECK_MESSAGE(w.curve(other, points) == 1, "the server is not left alone");
   }
@@ -352,7 +352,7 @@ TEST_SUITE("aggregator/model_servers/asker") {
       const auto calls = w.next();
       w.it.answered(calls.at(0), grpc_says(ill, calls[0]), w.now);
       CHECK_MESSAGE(w.next().empty(), "the whole server is left alone");
-      CHECK(count(w.it, asker::outcome::failed) == 1);
+      CHECK(count(w.it, call_outcome::failed) == 1);
     }
     for (const auto refusal :
          {grpc::status::not_found, grpc::status::internal, grpc::status::unimplemented}) {
@@ -369,7 +369,7 @@ TEST_SUITE("aggregator/model_servers/asker") {
     (void)w.it.want(q, w.now);
     const auto calls = w.next();
     w.it.answered(calls.at(0), reply{reply::verdict::answered, "nonsense", {}}, w.now);
-    CHECK(count(w.it, asker::outcome::implausible) == 1);
+    CHECK(count(w.it, call_outcome::implausible) == 1);
   }
 
   TEST_CASE("a V2 model's metadata are read once, in a call of its own, and questions go by them") {

@@ -389,7 +389,7 @@ TEST_SUITE("aggregator/model_servers/service") {
     REQUIRE(h.comes([&] { return h.served() != nullptr; }));
     h.loop.on_loop([&] {
       CHECK(h.served()->power.watts(5) == doctest::Approx(200));
-      CHECK(h.it->counted()[static_cast<std::size_t>(model_servers::asker::outcome::halved)] >= 2);
+      CHECK(h.it->counted()[static_cast<std::size_t>(model_servers::call_outcome::halved)] >= 2);
     });
   }
 

@@ -109,8 +109,8 @@ struct replica {
     o.tls = context;
     server = std::make_unique<support::served>(std::move(routes), std::move(o));
   }
-  replicas::state_route::counters counted() {
-    replicas::state_route::counters out;
+  replicas::route_counters counted() {
+    replicas::route_counters out;
     server->on_loop([&] { out = route->counted(); });
     return out;
   }

@@ -1,5 +1,8 @@
 #include "aggregator/state/beginning.hpp"
 
+#include "aggregator/replicas/state_route.hpp"
+#include "aggregator/snapshot/snapshot.hpp"
+
 #include <doctest/doctest.h>
 
 #include <chrono>

@@ -1,5 +1,6 @@
 #include "aggregator/state/state_file.hpp"
 
+#include "aggregator/snapshot/snapshot.hpp"
 #include "tests/support/temp_folder.hpp"
 
 #include <doctest/doctest.h>

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <cstdint>
+
+namespace binnacle::policy {
+
+/// What the engine has done since the start.
+struct engine_counters {
+  std::uint64_t updates = 0;  ///< samples taken
+  std::uint64_t judged = 0;   ///< strategies judged on one node
+  std::uint64_t deadlines_met = 0;
+};
+
+}  // namespace binnacle::policy
