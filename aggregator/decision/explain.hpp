@@ -26,18 +26,26 @@ struct explain_options {
 ///    "nodes":[{"node":"node-b","verdict":"refused","rule":0,"text":"node-b refused: …",
 ///              "values":[{"value":71.4,"ageMs":180,"margin":11.4}]}],
 ///    "nodesOmitted":0}
-/// A pod that asks to be spread adds
+/// `passed` counts the nodes that went back to the scheduler (in DryRun: all of them). margin = value −
+/// target.
+///
+/// A decision also has:
+/// "judgingStopped":true if verdicts were out of date, so that onMissing decided;
 /// "spread":{"state":"spreading","rate":"0.5","replicaSet":"web-7d","replicas":4,"quota":2,"placed":1,"inFlight":0,
-/// "by":"zone","areas":[{"name":"eu-1b","pods":0}],"refused":1,"text":"podspread-rate 0.5 of …"}.
-/// `passed` counts the nodes that went back to the scheduler (in DryRun: all of them). A value that was
-/// absent has "absent":"<reason>" instead of value and margin. margin = value − target. A prioritize has
-/// "score" per node instead of "rule", for minimizepower
+/// "by":"zone","areas":[{"name":"eu-1b","pods":0}],"refused":1,"text":"podspread-rate 0.5 of …"} if the pod
+/// asks to be spread. The policy of a minimizepower has "objective":"BestChord","podCores":1.500, and
+/// "maxLoad":0.8 if its objective has such a limit.
+///
+/// A value that was absent has "absent":"<reason>" instead of value and margin. "partial":true means that it
+/// stands for a part of its members or of its window, "windowCovered":62 for how many percent of its window.
+///
+/// A node of a prioritize has "score":7 instead of "rule", and for minimizepower
 /// "power":{"cost":"known","loadCores":23.4,"inFlightCores":4,"wattsNow":212.4,
 /// "wattsWithPod":231,"wattsPerCore":4.6,"model":"node","modelAgeSeconds":48,"coveredPercent":62,"noisePercent":1.2},
-/// with "idleGuessed":true where the idle power of such a node was never measured, "crowd":n where pods just
-/// placed there took n points off, "beyond":true where the value was so far from the other candidates' values
-/// that it counted as the end of their range, and "implausible":true where the value was impossible, so that
-/// it counted as absent.
+/// with "idleGuessed":true where the idle power of such a node was never measured. A node also has
+/// "crowd":2 where pods just placed there took two points off, "beyond":true where the value was so far from
+/// the other candidates' values that it counted as the end of their range, and "implausible":true where the
+/// value was impossible, so that it counted as absent.
 std::string to_json(const record& r, const node_names& names, const explain_options& options = {});
 
 /// Writes the object of to_json() into an answer that also has other parts.

@@ -84,6 +84,48 @@ class Lists(unittest.TestCase):
         events = set(re.findall(r"^  (?:result<.*?>|void|instant|[\w:<>]+) (\w+)\((?:[^;{]*?)\)(?: \{|;)", declared, re.MULTILINE))
         self.has_all(sorted(events), " ".join(re.findall(r"^\| (`.*?) \|", found(r"\n## Events\n(.*)", text_of("aggregator/core/README.md")), re.MULTILINE)), "aggregator/core/README.md")
 
+    def test_conditions_of_policies(self):
+        names = re.findall(r'case condition_kind::\w+: return "(\w+)"', text_of("aggregator/policy/engine/events.cpp"))
+        self.has_all(names, found(r"## What a policy says of itself(.*?)\n## ", text_of("docs/policies.md")), "docs/policies.md")
+        self.has_all(names, found(r'"binnacle_policy_conditions"(.*?)\.labels', text_of("common/metrics/families_aggregator.hpp")), "families_aggregator.hpp")
+        types = set(re.findall(r'(?:out\.add|so)\("(\w+)"', text_of("aggregator/enforce/policy_status.cpp")))
+        self.has_all(sorted(types), found(r"conditions:\n +type: array\n(.*?)x-kubernetes", text_of("charts/binnacle/crds/taspolicy.yaml")), "the CRD")
+
+    def test_what_policies_may_cost(self):
+        resources = re.findall(r'case resource::\w+: return "(\w+)"', text_of("aggregator/policy/cost/limits.cpp"))
+        self.has_all(resources, found(r"\n\*\*/api/v1/policies\*\*(.*?)\n\*\*/api", text_of("aggregator/ops/README.md")), "aggregator/ops/README.md")
+        self.has_all(resources, found(r'"binnacle_policy_cost"(.*?)\.labels', text_of("common/metrics/families_aggregator.hpp")), "families_aggregator.hpp")
+        settings = re.findall(r'case resource::\w+: return "(policy-[\w-]+)', text_of("aggregator/policy/cost/affordable.cpp"))
+        self.assertEqual(len(resources), len(settings))
+        self.has_all(settings, found(r"## What policies may cost(.*?)\n## ", text_of("docs/policies.md")), "docs/policies.md")
+
+    def test_fields_of_a_decision(self):
+        fields = set(re.findall(r'(?:field|key)\("(\w+)"', text_of("aggregator/decision/explain.cpp")))
+        told = set(re.findall(r'"(\w+)":', found(r"(/// One decision as a JSON object:.*?)\nvoid write_record", text_of("aggregator/decision/explain.hpp"))))
+        # These are around the decisions.
+        self.assertCountEqual(fields - {"decisions", "kept", "total", "dropped"}, told)
+
+    def test_checks_of_the_doctor(self):
+        declared = re.findall(r"^findings (check_\w+)", text_of("cli/doctor/checks.hpp"), re.MULTILINE)
+        listed = re.findall(r", (check_\w+)\}|^ +(check_\w+)\}", text_of("cli/doctor/checks.cpp"), re.MULTILINE)
+        self.assertGreater(len(declared), 10)
+        self.assertCountEqual(declared, [one or other for one, other in listed])
+
+    def test_objects_of_the_api_server_that_are_followed(self):
+        paths = [path for room in ("kube/objects", "model_servers") for file in sorted((ROOT / "aggregator" / room).glob("*.cpp"))
+                 for path in re.findall(r'out\.path = (?:fmt::format\()?"(/api[^"]*)"', file.read_text())]
+        objects = sorted({path.rpartition("/")[2].replace("{}s", "s") for path in paths})
+        self.has_all(objects, text_of("charts/binnacle/templates/aggregator/rbac.yaml"), "rbac.yaml")
+        # Of the others, whose CRDs few clusters have, the aggregator itself says what it may not read.
+        self.has_all([name for name in objects if name != "nodeconfigs"], text_of("cli/doctor/cluster/cluster_findings.cpp"), "the doctor")
+
+    def test_gates(self):
+        gates = [path.name for path in (ROOT / "scripts/gates").iterdir() if path.suffix == ""]
+        self.assertCountEqual(gates, re.findall(r"^\| ([\w-]+) \|", found(r"\n\| gate \|.*?\|---\|---\|\n(.*)", text_of("CONTRIBUTING.md")), re.MULTILINE))
+        check = text_of("scripts/check")
+        self.has_all(gates, found(r"\n# Gates: (.*?)\n# \(", check), "scripts/check --help")
+        self.has_all(gates, found(r'\|\| gates="(.*?)"\n', check), "scripts/check")
+
     def test_the_version_of_the_wire(self):
         minor = found(r"protocol_minor = (\d+);", text_of("common/wire/limits.hpp"))
         self.assertEqual(minor, found(r"- Now 1\.(\d+)\. ", text_of("common/wire/README.md")))
