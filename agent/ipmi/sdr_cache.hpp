@@ -13,7 +13,7 @@
 namespace binnacle::ipmi {
 
 /// The BMC's sensor data records, kept in a file between starts, because reading them from a real BMC takes
-/// seconds to minutes. The file is made anew if the BMC is another one (its id, firmware or GUID differ from
+/// seconds to minutes. The file is made anew if the BMC was replaced (its id, firmware or GUID differ from
 /// what is stored beside the file), if the record count or timestamps of the repository differ, or if the
 /// file is damaged.
 class sdr_cache {

@@ -23,7 +23,7 @@ struct pmu_format {
 /// Parses the text of a file in format/. Nothing if the text has another form. Pure.
 std::optional<pmu_format> parse_pmu_format(std::string_view text);
 
-/// Puts `value` into `out`. False if the value has more bits than the format. Pure.
+/// Puts `value` into `out`. False if the format has too few bits for the value. Pure.
 bool put_term(const pmu_format& format, std::uint64_t value, perf_encoding& out);
 
 /// An event with a name of the kernel's own: a file in events/.

@@ -45,7 +45,7 @@ class stuck_watch {
     std::int64_t value = 0;
     instant since{};
   };
-  /// The stuck sensors, by id. One leaves the list when it reads another value or is gone.
+  /// The stuck sensors, by id. A sensor leaves the list when its value changes, or when it is gone.
   const std::map<std::uint32_t, found>& stuck() const noexcept { return stuck_; }
 
  private:

@@ -66,7 +66,7 @@ class asker {
   std::vector<call> next(instant now, const may_be_asked& may = {});
   void answered(const call& c, const result<reply>& got, instant now);
 
-  /// The password in this Secret is another one now: the pauses after refusals end.
+  /// The password in this Secret has changed: the pauses after refusals end.
   void ask_at_once(std::string_view secret);
 
   const call_counters& counted() const noexcept { return counted_; }

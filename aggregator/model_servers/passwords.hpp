@@ -47,7 +47,7 @@ class passwords {
 
   /// The call that reads the next Secret, if one is due. Call answered() after it; one call at a time.
   std::optional<http::call> next(instant now);
-  /// The Secret, if its password is another one than before.
+  /// The Secret, if its password has changed.
   std::optional<std::string> answered(const result<http::answer>& got, instant now);
 
  private:

@@ -194,7 +194,7 @@ task<result<void>> stream::handshake(deadline until, turnstile* turns) {
   impl& s = *impl_;
   if (!s.make_engine) co_return result<void>();
   if (turns != nullptr) {
-    // Wait first: a peer that has sent nothing gets no turn of the turnstile.
+    // Wait for bytes first: a peer that has sent nothing takes no turn at the turnstile.
     if (auto ready = co_await s.wait(direction::read, until); ready.has_error()) co_return ready;
   }
   s.engine = s.make_engine();

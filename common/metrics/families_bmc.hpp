@@ -15,8 +15,7 @@ inline constexpr std::string_view bmc_sensor_kind[] = {"sensor", "kind", "entity
 inline constexpr std::string_view bmc_sensor_state[] = {"sensor", "state", "entity", "id"};
 inline constexpr std::string_view bmc_identity[] = {"manufacturer", "product", "firmware"};
 
-// The watts of the whole system and the watts of its power supplies are the same watts: only the former
-// count.
+// The power supplies' watts are already in the watts of the whole system. So only the system's count.
 inline constexpr member bmc_node_watts[] = {{"bmc_power_watts", "scope", "node"}};
 
 inline constexpr std::string_view bmc_privilege = "/dev/ipmi0 (root), or a BMC account over the network";

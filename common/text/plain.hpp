@@ -11,7 +11,7 @@ namespace binnacle {
 /// zeros at the end of a fraction. (JSON and expositions show all digits of the resolution: to_string.)
 std::string plain(decimal d);
 std::string plain(const quantity& q);
-/// Rounded to at most `digits` digits behind the point; "nan", "inf" and "-inf" as they are.
+/// Rounded to at most `digits` digits after the decimal point; "nan", "inf" and "-inf" as they are.
 std::string plain(double value, int digits = 9);
 
 }  // namespace binnacle

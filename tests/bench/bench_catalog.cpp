@@ -48,7 +48,7 @@ wire::catalog largest(int round) {
   return c;
 }
 
-/// 40 series of the machine and 2,000 series of 182 pods. Each time one pod is another one.
+/// 40 series of the machine and 2,000 series of 182 pods. Each time one pod is replaced.
 wire::catalog with_pods(int round) {
   wire::catalog c;
   c.version = static_cast<std::uint32_t>(round);

@@ -200,7 +200,7 @@ TEST_SUITE("common/decimal") {
     CHECK(binnacle::rescale({5, 18}, 0)->mantissa == 5'000'000'000'000'000'000);
   }
 
-  TEST_CASE("the shortest form of a number has no zeros behind the point, and is the same number") {
+  TEST_CASE("the shortest form of a number has no zeros at its end, and is the same number") {
     const std::pair<binnacle::decimal, const char*> rows[] = {
         {{600'000'000, -7}, "60"}, {{1200, -3}, "1.2"}, {{-1250, -2}, "-12.5"},  {{0, -9}, "0"},
         {{5, 3}, "5000"},          {{100, 0}, "100"},   {{1, -9}, "0.000000001"}};

@@ -9,8 +9,8 @@
 
 namespace fuzz_ipmi_protocol {
 
-/// Lines of either side. A line that is accepted is written and read again, and means the same. A line that
-/// is not accepted is refused with a sentence.
+/// Lines that the agent or the helper may receive. A line that is accepted means the same after it was
+/// written and read again. A line that is not accepted is refused with a sentence.
 namespace {
 
 using namespace binnacle;

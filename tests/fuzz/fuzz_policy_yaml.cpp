@@ -128,7 +128,8 @@ FUZZ_TARGET(const std::uint8_t* data, std::size_t size) {
     if (!p.usable) continue;
     const std::string manifest = manifest_of(p.value);
     hold(manifest.size() <= size_of(kept_policy{p.value, {}}), "a manifest is longer than its bound");
-    hold(policy_of_manifest(manifest) == p.value, "what a snapshot keeps of a policy is another policy");
+    hold(policy_of_manifest(manifest) == p.value,
+         "what a snapshot keeps of a policy differs from the policy");
   }
   (void)lint("fuzz.yaml", text);
 

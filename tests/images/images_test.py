@@ -150,7 +150,7 @@ class Running(unittest.TestCase):
         policies.mkdir()
         subprocess.run([ROOT / "scripts/pki", pki, "--server", "server", "--node", "n"], check=True, capture_output=True, timeout=60)
         pki.chmod(0o755)
-        (pki / "server.key").chmod(0o644)  # its user is another one; a pod's fsGroup does this
+        (pki / "server.key").chmod(0o644)  # the program runs as another user; in a pod, fsGroup does this
         text = self.answer(MADE["binnacle-aggregator"], ["--cert", "/etc/binnacle/pki/server.crt", "--key", "/etc/binnacle/pki/server.key", "--agents-ca", "/etc/binnacle/pki/agents-ca.crt",
                                                          "--clients-ca", "/etc/binnacle/pki/clients-ca.crt", "--policies", "/etc/binnacle/policies"], "http://127.0.0.1:8081/livez",
                            "--ro-bind", pki, "/etc/binnacle/pki", "--ro-bind", policies, "/etc/binnacle/policies")

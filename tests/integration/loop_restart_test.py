@@ -33,7 +33,7 @@ class WithState(loop.Loop):
         self.state = self.trial.folder / "state"
 
     def until_written(self):
-        """Waits until the state file is another one."""
+        """Waits until the state file has been written again."""
         written = self.state.stat().st_mtime_ns if self.state.exists() else 0
         self.trial.wait_for("the state", lambda: self.state.exists() and self.state.stat().st_mtime_ns > written)
 

@@ -76,7 +76,7 @@ class WithOthersCertificates(unittest.TestCase):
         LAB.wait_for("all pods to be ready, and values of both nodes", all_is_well, 420)
         said = LAB.helm("test", "binnacle", "--logs")
         self.assertIn("Phase:          Succeeded", said)
-        # It finds the CA of servers by itself, which is another than that of callers.
+        # The command finds the CA of the servers by itself. The CA of callers is not the same.
         code, said = releases.kubectl_binnacle(LAB, BUILD, LAB.kubeconfig, "status")
         self.assertEqual(code, 0, said)
 

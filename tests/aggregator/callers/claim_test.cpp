@@ -117,7 +117,7 @@ TEST_SUITE("aggregator/callers/claim") {
     }
   }
 
-  TEST_CASE_FIXTURE(fixture, "who is nobody is told what is wrong and what to present") {
+  TEST_CASE_FIXTURE(fixture, "a caller who cannot be identified is told what is wrong and what to present") {
     CHECK(who_asks(from(nobody), &known).why.find("bearer token") != std::string::npos);
     CHECK(who_asks(from(proxy.issue("p", callers::test::for_client("impostor"))), &known)
               .why.find("\"impostor\" is none of the names") != std::string::npos);

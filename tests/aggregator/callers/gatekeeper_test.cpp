@@ -115,7 +115,9 @@ struct house {
 const std::string power = "/apis/custom.metrics.k8s.io/v1beta2/nodes/*/power";
 
 TEST_SUITE("aggregator/callers/gatekeeper") {
-  TEST_CASE_FIXTURE(house, "who may is let in, who may not is told so, and who is nobody, too") {
+  TEST_CASE_FIXTURE(
+      house,
+      "a caller with the right is let in; one without it, or who cannot be identified, is told why not") {
     CHECK(get("ann", power).body == "\"in\"");
     const auto bob = get("bob", power);
     CHECK(bob.status == 403);

@@ -9,7 +9,7 @@ namespace {
 using namespace binnacle;
 
 TEST_SUITE("aggregator/kube/times") {
-  TEST_CASE("a MicroTime has six digits behind the point") {
+  TEST_CASE("a MicroTime has six digits after the decimal point") {
     const std::chrono::system_clock::time_point t(std::chrono::seconds(1'767'225'600));
     CHECK(kube::micro_time(t) == "2026-01-01T00:00:00.000000Z");
     CHECK(kube::micro_time(t + std::chrono::microseconds(42)) == "2026-01-01T00:00:00.000042Z");

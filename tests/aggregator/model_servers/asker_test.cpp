@@ -160,7 +160,7 @@ TEST_SUITE("aggregator/model_servers/asker") {
     CHECK(w.next().size() == 1);
   }
 
-  TEST_CASE("another version of a model is another question, and nothing of the former one counts for it") {
+  TEST_CASE("a new version of a model is a new question, and nothing of the old version counts for it") {
     world w;
     const question first = about("h:1", "pc/versions/1"), second = about("h:1", "pc/versions/2");
     CHECK(w.it.want(first, w.now) == nullptr);

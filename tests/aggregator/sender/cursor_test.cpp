@@ -49,7 +49,7 @@ bool ends(const said& s) { return std::isnan(s.value); }
 TEST_SUITE("aggregator/sender/cursor") {
   using namespace cursor_test;
 
-  TEST_CASE("a node whose object is another one has other series: the old ones end, the new ones begin") {
+  TEST_CASE("if a node has a new object, its old series end and new ones begin") {
     bench b;
     std::vector<std::string> uids;
     const auto take = [&](const fleet& nodes, instant now) {

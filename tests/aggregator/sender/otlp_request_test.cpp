@@ -103,7 +103,7 @@ TEST_SUITE("aggregator/sender/otlp_request") {
     CHECK(names_in(gunzip(r.take())) == std::vector<std::vector<std::string>>{{"os_load1"}});
   }
 
-  TEST_CASE("a node that has another uid is another resource") {
+  TEST_CASE("a node with a new uid is a new resource") {
     otlp_request r({.cluster = "", .replica = ""});
     const std::string node = "node-a";
     const auto load = named("os_load1", {});

@@ -30,7 +30,7 @@ TEST_SUITE("aggregator/store/name_index") {
     }
   }
 
-  TEST_CASE("a name that begins another is another") {
+  TEST_CASE("a name is not mistaken for a longer one that begins with it") {
     name_index index;
     index.add("node", node_id{1});
     index.add("node-1", node_id{2});

@@ -142,7 +142,7 @@ TEST_SUITE("aggregator/store/warehouse/columns") {
     CHECK(b.store.columns_in_use() == 0);
     b.send_watts(101, 601);
     CHECK(b.told.size() == 2);
-    // A column that gets a used id again has nothing of the former column.
+    // A column whose id was used before has nothing of the old column.
     const auto fresh = b.store.watch({"rapl_energy_joules_total"}, at_s(101));
     CHECK(index(fresh.id) < 2);
     CHECK(fresh.values->spec().metric == "rapl_energy_joules_total");

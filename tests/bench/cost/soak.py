@@ -25,7 +25,7 @@ NODE = "soaked"
 
 
 def changing_series(turn):
-    """An exposition some of whose series are others each time."""
+    """An exposition in which some series are new each time."""
     lines = ["# TYPE soak_jobs_total counter", f"soak_jobs_total {turn}"]
     lines += [f'soak_queue{{name="q{(turn + i) % 40}"}} {turn * i}' for i in range(20)]
     return "\n".join(lines) + "\n"

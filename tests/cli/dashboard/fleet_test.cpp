@@ -82,7 +82,7 @@ TEST_SUITE("cli/dashboard/fleet") {
     CHECK(told(f, 2) == std::vector<std::string>{"a"});
   }
 
-  TEST_CASE("when nodes have gone or the metrics are others, everybody is told everything") {
+  TEST_CASE("when a node has gone or the metrics change, every page is told everything") {
     fleet f;
     const std::string both =
         node("a", R"({"value":1,"ageMs":1})") + "," + node("b", R"({"value":1,"ageMs":1})");

@@ -25,7 +25,7 @@ class Kubelet:
         self.hosts.write_text("127.0.0.1 localhost\n" + "".join(f"{address} {name}\n" for name, address in names.items()))
 
     def start(self, namespace, name, container=None, more=()):
-        """One container of a pod, the first if none is named, with more arguments; the pod's name is its name and its log's."""
+        """Starts one container of a pod, by default the first, with more arguments. The process and its log have the pod's name."""
         self.plane.start(name, *self.command(namespace, name, container, more))
 
     def is_ready(self, namespace, name, ports):

@@ -179,7 +179,7 @@ TEST_SUITE("common/http/server limits") {
     CHECK(client.get("/who").body == "nobody");
   }
 
-  TEST_CASE("an answer for a peer that has gone, or from a server that has, is nobody's harm") {
+  TEST_CASE("an answer does no harm after its peer, or its server, has gone") {
     desk d;
     http::reply kept;
     {

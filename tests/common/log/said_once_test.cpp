@@ -7,7 +7,7 @@ namespace {
 using namespace binnacle;
 
 TEST_SUITE("common/log/said_once") {
-  TEST_CASE("a trouble is news when it begins, when it is another and when it is over") {
+  TEST_CASE("a trouble is news when it begins, when its text changes and when it is over") {
     said_once s;
     CHECK_FALSE(s.is_news(""));
     CHECK(s.is_news("no route"));

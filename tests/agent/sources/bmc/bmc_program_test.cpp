@@ -151,7 +151,7 @@ TEST_CASE("a BMC that freezes takes its own values with it and nothing else, and
   CHECK(a.until(inlet, "23.0", 30s));
 }
 
-TEST_CASE("a wrong password is tried once, until the file is another") {
+TEST_CASE("a wrong password is tried once, until the file changes") {
   room r;
   r.credentials("wrong");
   agent a(r.lan());

@@ -191,7 +191,7 @@ TEST_CASE("a new inventory keeps the values of what is as before, and takes over
   const metrics::label_set margin{
       {"sensor", "One"}, {"threshold", "critical"}, {"entity", "system board 1"}, {"id", "20.0.1"}};
   CHECK(shown(b.out, "bmc_temperature_margin_celsius", margin) == "30.0");
-  SUBCASE("another name is another series") {
+  SUBCASE("a sensor with a new name is a new series") {
     s.name = "Uno";
     tell(b.view, {s});
     b.announce();

@@ -165,7 +165,7 @@ TEST_CASE("more events than counters take turns: values are estimates, and the r
   CHECK(entry_of(b.out, "pmu_running_ratio", {{"event", "page-faults"}}) == nullptr);
 }
 
-TEST_CASE("an event without a turn on one CPU has no sum, until it had one") {
+TEST_CASE("an event has no sum until it has had its turn on every CPU") {
   bench b(pmus::xeon());
   b.warm_up();
   b.sim.running = [](std::size_t) { return 0.0; };

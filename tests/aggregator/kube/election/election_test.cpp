@@ -229,7 +229,7 @@ TEST_SUITE("aggregator/kube/election") {
     CHECK(b.machine.leads(start + 6s));
   }
 
-  TEST_CASE("a missing right or namespace is said, and asked for again in pauses") {
+  TEST_CASE("a missing right or namespace is reported, and tried again after pauses") {
     lease_server s;
     candidate a("a", s);
     auto look = a.machine.next(start, {});

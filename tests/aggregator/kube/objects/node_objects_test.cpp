@@ -87,7 +87,7 @@ TEST_SUITE("aggregator/kube/objects/node_objects") {
     CHECK(c.seen.find("n1") == nullptr);
   }
 
-  TEST_CASE("a node made anew under its old name is another one") {
+  TEST_CASE("a node that was deleted and made again under its old name is a new one") {
     cluster c;
     c.put("n1", "{}", "");
     c.seen.take();

@@ -168,7 +168,7 @@ TEST_SUITE("aggregator/kube/objects/pod_objects") {
     CHECK(p.seen.take().empty());
   }
 
-  TEST_CASE("another pod of the same name is another pod") {
+  TEST_CASE("a new pod with the name of an old one is a new pod") {
     pods p;
     p.seen.synced();
     p.put("web-0", "u1", "node-a", "True");

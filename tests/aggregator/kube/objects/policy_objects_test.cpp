@@ -42,7 +42,7 @@ TEST_SUITE("aggregator/kube/objects/policy_objects") {
     CHECK(set.problems().empty());
   }
 
-  TEST_CASE("which object it is goes along: one that was made again under its name is another") {
+  TEST_CASE("a text tells which object it is from: one that was made again under its old name is new") {
     objects o;
     const auto object = kube::parse_object(
         R"({"metadata":{"name":"p","namespace":"ops","uid":"7c9","creationTimestamp":"2026-05-01T00:00:00Z"}})");

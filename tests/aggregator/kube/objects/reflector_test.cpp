@@ -159,7 +159,7 @@ TEST_SUITE("aggregator/kube/objects/reflector") {
     CHECK(t.machine.next(t.now).target == "/apis/g/v1/things?limit=500");
   }
 
-  TEST_CASE("a server that knows no version is asked in pauses") {
+  TEST_CASE("a server that knows no version is asked again after pauses") {
     talk t;
     t.settle();
     t.event("ERROR", status(410, "Expired"));
@@ -168,7 +168,7 @@ TEST_SUITE("aggregator/kube/objects/reflector") {
     CHECK(t.machine.next(t.now).what == step::wait);
   }
 
-  TEST_CASE("a server that watches no version is listed in pauses") {
+  TEST_CASE("a server that watches no version is listed again after pauses") {
     talk t;
     t.list("", "10");
     CHECK(t.next().what == step::watch);

@@ -38,7 +38,7 @@ TEST_SUITE("aggregator/policy/text/alias_file") {
     CHECK(none.problems().empty());
   }
 
-  TEST_CASE("a changed file is another table, and the one before lives as long as somebody has it") {
+  TEST_CASE("a changed file gives a new table, and the old one lives as long as somebody holds it") {
     bench b;
     b.write("- {name: heat, family: rapl_power_watts}\n");
     CHECK(b.file.refresh());

@@ -54,7 +54,7 @@ TEST_SUITE("aggregator/predict/wao/wao_v1") {
     CHECK(v1::rounded(.04) == 0);
   }
 
-  TEST_CASE("watts are whole, towards zero, and a fall of a watt is a failure") {
+  TEST_CASE("watts are rounded towards zero, and a fall of a whole watt is a failure") {
     CHECK(v1::increase(106.89, 114.62) == 7);
     CHECK(v1::increase(100, 99.5) == 0);
     CHECK(v1::increase(100, 99) == v1::failed);

@@ -125,7 +125,7 @@ TEST_SUITE("cli/doctor/cluster/pod_findings") {
     CHECK(has(f.remedy, "kubectl delete pod -n binnacle a-1"));
   }
 
-  TEST_CASE("many pods with one reason are one finding, and another reason is another") {
+  TEST_CASE("pods with the same reason share one finding; each reason has its own") {
     std::string pods;
     const std::string no_image = waiting("ImagePullBackOff", "Back-off pulling image x");
     for (const char* name : {"a-1", "a-2", "a-3", "a-4", "a-5"})

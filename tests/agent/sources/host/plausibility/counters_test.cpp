@@ -19,9 +19,9 @@ using namespace std::chrono_literals;
 
 TEST_SUITE_BEGIN("agent/sources/host/plausibility/counters");
 
-// A guest has a psys that nothing fills. Before, the agent then sent host_power_watts{source="psys"} 0.0,
-// which wins every placement by lowest watts.
-TEST_CASE("never moved: a dead psys is no watts at any moment, has its reason after 10 s, and RAPL counts") {
+// A guest may have a psys that stays at 0. The agent once sent it as host_power_watts{source="psys"} 0.0, and
+// such a node wins every placement by lowest watts.
+TEST_CASE("a psys that never moves gives no watts; after 10 s it has a reason, and RAPL counts") {
   machine m(machines::xeon_two_sockets());
   REQUIRE(m.sim.set_watts("psys stop"));
   m.begin();
