@@ -1,5 +1,6 @@
 #include "common/grpc/client.hpp"
 
+#include "common/async/idle_connections.hpp"
 #include "common/async/stream.hpp"
 #include "common/text/text.hpp"
 
@@ -7,7 +8,6 @@
 
 #include <array>
 #include <utility>
-#include <vector>
 
 namespace binnacle::grpc {
 
@@ -17,9 +17,6 @@ using async::task;
 namespace {
 
 constexpr std::size_t most_idle = 2;
-// As in common/http/client.cpp: servers close idle connections after a minute or more, so we close ours
-// earlier.
-constexpr auto longest_idle = std::chrono::seconds(45);
 constexpr std::size_t piece_size = std::size_t{16} << 10;
 
 /// An HTTP/2 connection and the stream that carries its bytes.
@@ -33,7 +30,6 @@ struct line {
   async::stream peer;
   std::shared_ptr<SSL_CTX> security;  // null: plain
   connection machine;
-  deadline idle_since{};
 };
 
 task<result<void>> line::send(deadline until) {
@@ -67,26 +63,13 @@ struct client::impl {
   using line_ptr = std::unique_ptr<line>;
 
   task<result<line_ptr>> connect(std::shared_ptr<SSL_CTX> security, deadline until);
-  line_ptr idle_one(const std::shared_ptr<SSL_CTX>& security);
   task<void> keep(line_ptr one);
 
   endpoint to;
   std::function<std::shared_ptr<SSL_CTX>()> tls;
   std::string user_agent;
-  std::vector<line_ptr> idle;  // the newest is the last
+  async::idle_connections<line> idle{most_idle};
 };
-
-client::impl::line_ptr client::impl::idle_one(const std::shared_ptr<SSL_CTX>& security) {
-  const auto now = std::chrono::steady_clock::now();
-  // A connection made with another certificate would go on under that identity.
-  std::erase_if(idle, [&](const line_ptr& one) {
-    return now - one->idle_since > longest_idle || one->security != security;
-  });
-  if (idle.empty()) return nullptr;
-  line_ptr out = std::move(idle.back());
-  idle.pop_back();
-  return out;
-}
 
 task<result<client::impl::line_ptr>> client::impl::connect(std::shared_ptr<SSL_CTX> security,
                                                            deadline until) {
@@ -106,11 +89,10 @@ task<result<client::impl::line_ptr>> client::impl::connect(std::shared_ptr<SSL_C
 /// complete by now and must not wait for that: a connection that does not take these bytes at once is not
 /// kept.
 task<void> client::impl::keep(line_ptr one) {
-  if (!one->machine.usable() || idle.size() >= most_idle) co_return;
+  if (!one->machine.usable() || idle.full()) co_return;
   auto sent = co_await one->send(std::chrono::steady_clock::now());
   if (sent.has_error()) co_return;
-  one->idle_since = std::chrono::steady_clock::now();
-  idle.push_back(std::move(one));
+  idle.keep(std::move(one), std::chrono::steady_clock::now());
 }
 
 client::client(endpoint to, std::function<std::shared_ptr<SSL_CTX>()> tls, std::string user_agent)
@@ -125,7 +107,7 @@ task<result<answer>> client::ask(call what, deadline until) {
   const std::shared_ptr<impl> self = impl_;
   for (;;) {
     std::shared_ptr<SSL_CTX> security = self->tls ? self->tls() : nullptr;
-    impl::line_ptr one = self->idle_one(security);
+    impl::line_ptr one = self->idle.take(security, std::chrono::steady_clock::now());
     const bool kept = one != nullptr;
     if (!kept) {
       auto made = co_await self->connect(std::move(security), until);

@@ -1,5 +1,6 @@
 #include "common/http/client/client.hpp"
 
+#include "common/async/idle_connections.hpp"
 #include "common/async/stream.hpp"
 #include "common/text/text.hpp"
 
@@ -17,9 +18,6 @@ namespace {
 
 constexpr std::size_t most_idle = 8;  // as many as the patches of nodes' labels that are under way at a time
 constexpr std::size_t most_unparsed = 64u << 10;  // of a body
-// Servers close idle connections after a minute or more (Go: never, or as configured), so we close ours
-// earlier.
-constexpr auto longest_idle = std::chrono::seconds(45);
 
 std::string text_of(const call& what, const server_address& to, const std::string& user_agent) {
   std::string out = fmt::format("{} {} HTTP/1.1\r\nHost: {}\r\nUser-Agent: {}\r\n", what.method, what.target,
@@ -49,7 +47,6 @@ struct answer_stream::impl {
   std::string pending;    // bytes that arrived and that the parser has not taken yet
   std::string piece;      // the piece of the body that was given out last
   bool answered = false;  // a byte of the answer has come
-  deadline idle_since{};
 };
 
 task<result<void>> answer_stream::impl::read_more(deadline until) {
@@ -122,32 +119,17 @@ struct client::impl {
   using connection = std::unique_ptr<answer_stream::impl>;
 
   task<result<connection>> connect(std::shared_ptr<SSL_CTX> security, deadline until);
-  connection idle_one(const std::shared_ptr<SSL_CTX>& security);
   task<result<connection>> open(const call& what, deadline until);
   void keep(connection c);
 
   server_address to;
   std::function<std::shared_ptr<SSL_CTX>()> tls;
   std::string user_agent;
-  std::vector<connection> idle;  // the newest is the last
+  async::idle_connections<answer_stream::impl> idle{most_idle};
 };
 
-client::impl::connection client::impl::idle_one(const std::shared_ptr<SSL_CTX>& security) {
-  const auto now = std::chrono::steady_clock::now();
-  // A connection that was made with another certificate would go on under that identity.
-  std::erase_if(idle, [&](const connection& c) {
-    return now - c->idle_since > longest_idle || c->security != security;
-  });
-  if (idle.empty()) return nullptr;
-  connection out = std::move(idle.back());
-  idle.pop_back();
-  return out;
-}
-
 void client::impl::keep(connection c) {
-  if (!c->reusable() || idle.size() >= most_idle) return;
-  c->idle_since = std::chrono::steady_clock::now();
-  idle.push_back(std::move(c));
+  if (c->reusable()) idle.keep(std::move(c), std::chrono::steady_clock::now());
 }
 
 task<result<client::impl::connection>> client::impl::connect(std::shared_ptr<SSL_CTX> security,
@@ -160,7 +142,7 @@ task<result<client::impl::connection>> client::impl::connect(std::shared_ptr<SSL
 task<result<client::impl::connection>> client::impl::open(const call& what, deadline until) {
   for (;;) {
     std::shared_ptr<SSL_CTX> security = tls ? tls() : nullptr;
-    connection c = idle_one(security);
+    connection c = idle.take(security, std::chrono::steady_clock::now());
     const bool kept = c != nullptr;
     if (!kept) {
       auto made = co_await connect(std::move(security), until);
