@@ -41,6 +41,16 @@ struct feed::follower::place {
   std::uint64_t seen_nodes = 0;  // the version of its fleet that this page has
 };
 
+/// A page without a stream, and what it follows.
+struct feed::asker {
+  asker(async::loop& on, std::unique_ptr<follower> f) : asked(on), following(std::move(f)) {}
+
+  async::event asked;
+  std::vector<topic> what;
+  std::vector<std::string> metrics;
+  std::unique_ptr<follower> following;
+};
+
 struct feed::impl {
   impl(async::loop& on, upstream u, rounds& d, logger l)
       : loop(on), from(std::move(u)), doctor(d), log(l), group(on, l) {}
@@ -51,6 +61,7 @@ struct feed::impl {
   logger log;
   std::map<topic, std::shared_ptr<source>> sources;
   std::set<follower*> followers;
+  std::map<std::string, std::shared_ptr<asker>, std::less<>> askers;
   totals count;
   async::task_group group;
 
@@ -60,6 +71,7 @@ struct feed::impl {
   void wake(const source& whose) const;
   task<void> keep(std::shared_ptr<source> s);
   task<bool> ask(source& s);
+  task<void> forget(std::string page, std::shared_ptr<asker> a);
   totals now() const {
     totals all = count;
     all.pages = followers.size();
@@ -231,6 +243,13 @@ task<void> feed::impl::keep(std::shared_ptr<source> s) {
   if (const auto at = sources.find(s->about); at != sources.end() && at->second == s) sources.erase(at);
 }
 
+// Ends what a page without a stream follows when it no longer asks.
+task<void> feed::impl::forget(std::string page, std::shared_ptr<asker> a) {
+  bool still_asks = true;
+  while (still_asks) still_asks = co_await a->asked.wait(async::within(patience));
+  askers.erase(page);
+}
+
 feed::feed(async::loop& on, upstream from, rounds& doctor, logger log)
     : impl_(std::make_shared<impl>(on, std::move(from), doctor, std::move(log))) {}
 feed::~feed() = default;
@@ -247,6 +266,29 @@ result<std::unique_ptr<feed::follower>> feed::follow(const std::vector<topic>& w
   impl_->followers.insert(f.get());
   if (const auto fits = f->change(what, std::move(metrics)); fits.has_error()) return fits.error();
   return f;
+}
+
+result<std::string> feed::changes(const std::string& page, const std::vector<topic>& what,
+                                  const std::vector<std::string>& metrics) {
+  auto& askers = impl_->askers;
+  auto at = askers.find(page);
+  if (at == askers.end()) {
+    if (askers.size() == most_askers) {
+      return error{errc::overloaded,
+                   fmt::format("{} windows show the dashboard already: close some", most_askers)};
+    }
+    auto following = follow(what, metrics, [] {});
+    if (following.has_error()) return following.error();
+    at = askers.emplace(page, std::make_shared<asker>(impl_->loop, std::move(*following))).first;
+    impl_->group.spawn("a page without a stream", impl_->forget(page, at->second));
+  } else if (at->second->what != what || at->second->metrics != metrics) {
+    if (const auto fits = at->second->following->change(what, metrics); fits.has_error()) return fits.error();
+  }
+  asker& a = *at->second;
+  a.what = what;
+  a.metrics = metrics;
+  a.asked.notify();
+  return a.following->next();
 }
 
 feed::follower::follower(std::shared_ptr<impl> of) : of_(std::move(of)) {}

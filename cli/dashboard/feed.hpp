@@ -7,6 +7,7 @@
 #include "common/error.hpp"
 #include "common/log/log.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -21,10 +22,14 @@ namespace binnacle::cli::dashboard {
 /// one. Include from .cpp files only. Threads: one loop.
 class feed {
   struct source;
+  struct asker;
   struct impl;
 
  public:
-  static constexpr std::size_t most_topics = 64;        ///< of all pages together
+  static constexpr std::size_t most_topics = 64;  ///< of all pages together
+  static constexpr std::size_t most_askers = 64;  ///< pages without a stream
+  /// How long a page without a stream may take for its next question.
+  static constexpr std::chrono::seconds patience{10};
   static constexpr std::size_t most_extra_metrics = 4;  ///< of all pages, besides the aggregator's own list
   /// Every page asks for this metric, to divide by it; it does not count towards most_extra_metrics.
   static constexpr std::string_view uncounted_metric = "os_cpus";
@@ -63,9 +68,14 @@ class feed {
   result<std::unique_ptr<follower>> follow(const std::vector<topic>& what, std::vector<std::string> metrics,
                                            std::function<void()> wake);
 
+  /// The events that a page without a stream has not had yet. It asks again and again, by a name that it
+  /// chose. What it follows is kept until `patience` passes without a question. Errors: as of follow().
+  result<std::string> changes(const std::string& page, const std::vector<topic>& what,
+                              const std::vector<std::string>& metrics);
+
   /// What all this cost, for the page itself to show.
   struct totals {
-    std::size_t pages = 0;        ///< streams of pages
+    std::size_t pages = 0;        ///< that follow something
     std::size_t topics = 0;       ///< that are asked for
     std::uint64_t asked = 0;      ///< how often the aggregator was asked, answered or not
     std::uint64_t conflated = 0;  ///< versions that a slow page skipped, because a later one came first

@@ -124,6 +124,18 @@ std::unique_ptr<http::exchange> live(const door& who, feed& what, std::shared_pt
   return std::make_unique<page_events>(what, std::move(all), std::move(*by));
 }
 
+/// What is new for a page without a stream: the windows of one browser share its few connections to this
+/// server, so only some of them have streams.
+http::response changes(const door& who, feed& what, const http::request& r) {
+  if (auto no = who.refusal(r, false)) return std::move(*no);
+  const auto by = followed_of(r);
+  if (by.has_error()) return refused(400, by.error().message);
+  if (by->stream.empty()) return refused(400, "the parameter stream is missing: the page's own name");
+  auto events = what.changes(by->stream, by->topics, by->metrics);
+  if (events.has_error()) return refused(429, events.error().message);
+  return secured({200, "text/event-stream", {std::move(*events)}, {}, true});
+}
+
 /// Lets a page follow other topics over the stream that it has. It opens no second stream: browsers make at
 /// most six connections to one server, for all windows together.
 http::response change(const door& who, const streams& all, const http::request& r) {
@@ -252,6 +264,8 @@ http::router routes(door& who, feed& what, history::database* past) {
   r.add_streaming(
       "GET", "/live",
       [&who, &what, open_ones](const http::request& q) { return live(who, what, open_ones, q); }, 0);
+  r.add("GET", "/changes",
+        [&who, &what](const http::request& q, std::string_view) { return changes(who, what, q); });
   r.add("POST", "/live",
         [&who, open_ones](const http::request& q, std::string_view) { return change(who, *open_ones, q); });
   r.add_streaming(

@@ -306,6 +306,60 @@ TEST_SUITE("cli/dashboard/site") {
     CHECK(asked == 1);
   }
 
+  TEST_CASE("a page without a stream asks again and again, and gets each change once") {
+    aggregator a;
+    site s({url(a)});
+    const auto page = s.page(s.key());
+    auto b = s.browser();
+    const auto ask = [&](const std::string& query) { return b.get("/changes?" + query, page); };
+    /// Asks until something is new.
+    const auto news = [&](const std::string& query) {
+      for (;; std::this_thread::sleep_for(20ms)) {
+        const auto answer = ask(query);
+        REQUIRE(answer.status == 200);
+        CHECK(answer.headers.at("content-type") == "text/event-stream");
+        if (!answer.body.empty()) return answer.body;
+      }
+    };
+    CHECK(b.get("/changes?stream=one&topic=fleet").status == 401);
+    CHECK(ask("topic=fleet").status == 400);
+    const std::string first = news("stream=one&topic=fleet");
+    CHECK(first.find("\"whole\":true") != first.npos);
+    const std::string second = news("stream=one&topic=fleet");  // the watts change with each answer
+    CHECK(second.find("\"whole\":true") == second.npos);
+    CHECK(second.find("\"p\"") != second.npos);
+    // It shows something else: the fleet goes on, and the new topic begins.
+    const std::string third = news("stream=one&topic=fleet&topic=status");
+    CHECK(third.find("\"whole\":true") == third.npos);
+    // Another page has what it asks for from the beginning.
+    CHECK(news("stream=two&topic=fleet").find("\"whole\":true") != first.npos);
+    CHECK(ask("stream=two&topic=fleet&metric=1&metric=2&metric=3&metric=4&metric=5").status == 429);
+    CHECK(ask("stream=two&topic=fleet").status == 200);
+  }
+
+  TEST_CASE("a page without a stream that no longer asks is forgotten, and costs the aggregator nothing") {
+    aggregator a;
+    site s({url(a)});
+    const auto page = s.page(s.key());
+    auto b = s.browser();
+    for (std::size_t i = 0; i < feed::most_askers; ++i)
+      CHECK(b.get(fmt::format("/changes?stream={}&topic=fleet", i), page).status == 200);
+    const auto refused = b.get("/changes?stream=more&topic=fleet", page);
+    CHECK(refused.status == 429);
+    CHECK(refused.body.find("close some") != refused.body.npos);
+    const auto pages = [&] {
+      feed::totals now;
+      s.on_loop([&] { now = s.pages->counters(); });
+      return now.pages;
+    };
+    CHECK(pages() == feed::most_askers);
+    while (pages() > 0) std::this_thread::sleep_for(200ms);
+    const int asked = a.asked;
+    std::this_thread::sleep_for(2500ms);
+    CHECK(a.asked == asked);
+    CHECK(b.get("/changes?stream=more&topic=fleet", page).status == 200);
+  }
+
   TEST_CASE("bounds: bodies, headers, topics and metrics") {
     aggregator a;
     site s({url(a)}, {.header_limit = 16u << 10});
