@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 import unittest
+import zlib
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BINNACLE = pathlib.Path(sys.argv.pop(1)).resolve()
@@ -36,6 +37,16 @@ class Lists(unittest.TestCase):
         self.has_all(commands, found(r"```\n(.*?)```", text_of("cli/README.md")), "cli/README.md")
         self.has_all(commands, found(r"\n\| `binnacle` \|(.*?)\n", text_of("docs/operate.md")), "docs/operate.md")
         self.has_all(commands, found(r"\n\| `cli/` \|(.*?)\|", text_of("ARCHITECTURE.md")), "ARCHITECTURE.md")
+
+    def test_size_of_the_dashboards_page(self):
+        chart_js = pathlib.Path(found(r"option\('chart-js', type: 'string', value: '(.*?)'", text_of("meson_options.txt")))
+        if not chart_js.exists():
+            self.skipTest(f"there is no {chart_js}")
+        drawing = len(zlib.compress(chart_js.read_bytes(), 9))
+        page = drawing + sum(len(zlib.compress(file.read_bytes(), 9)) for file in (ROOT / "cli/dashboard/page").iterdir())
+        said = [int(number) for number in found(r"The page is (about \d+ kB compressed in all, \d+) of them Chart.js", text_of("cli/dashboard/README.md")).split() if number.isdigit()]
+        for stated, real in zip(said, [page, drawing], strict=True):
+            self.assertLessEqual(abs(stated - real / 1000), 5, f"the page is {page / 1000:.0f} kB, {drawing / 1000:.0f} of them Chart.js")
 
     def test_operators_of_policies(self):
         operators = re.findall(r'return \{"(\w+)", "', text_of("aggregator/policy/comparison.hpp"))
