@@ -76,7 +76,9 @@ class file_in_memory {
 }  // namespace
 
 struct way::impl {
-  explicit impl(connection given) : to(std::move(given)), cluster(to.cluster) {}
+  explicit impl(connection given) : to(std::move(given)), cluster(to.cluster) {
+    to.cluster.config = config_files(cluster);  // for what the command itself asks the API server
+  }
   ~impl() {
     async::post(loop, [this] {
       group.cancel();

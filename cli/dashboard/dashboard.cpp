@@ -63,7 +63,8 @@ int dashboard_command(const connection& to, const dashboard_arguments& what, con
   }
   rounds doctor(
       loop, [to] { return place_of_rounds(to); }, checks_of_cluster());
-  feed pages(loop, std::move(*from), doctor, log);
+  pod_names names(loop, [to] { return place_of_rounds(to); });
+  feed pages(loop, std::move(*from), doctor, names, log);
   http::server server(loop, on_loopback(what.port), routes(who, pages, past.get()), log);
   if (const auto open = server.start(); open.has_error()) return complain(open.error());
   who.serve_at(server.port());

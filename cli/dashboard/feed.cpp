@@ -52,12 +52,13 @@ struct feed::asker {
 };
 
 struct feed::impl {
-  impl(async::loop& on, upstream u, rounds& d, logger l)
-      : loop(on), from(std::move(u)), doctor(d), log(l), group(on, l) {}
+  impl(async::loop& on, upstream u, rounds& d, pod_names& n, logger l)
+      : loop(on), from(std::move(u)), doctor(d), names(n), log(l), group(on, l) {}
 
   async::loop& loop;
   upstream from;
   rounds& doctor;
+  pod_names& names;
   logger log;
   std::map<topic, std::shared_ptr<source>> sources;
   std::set<follower*> followers;
@@ -202,6 +203,10 @@ task<bool> feed::impl::ask(source& s) {
     s.text = co_await doctor.make();
     co_return !s.text.empty();
   }
+  if (s.about.what == subject::pods) {
+    s.text = co_await names.ask(s.about.about);
+    co_return !s.text.empty();
+  }
   ++count.asked;
   const std::string target =
       target_of(s.about, s.about.what == subject::fleet ? metrics() : std::vector<std::string>());
@@ -250,8 +255,8 @@ task<void> feed::impl::forget(std::string page, std::shared_ptr<asker> a) {
   askers.erase(page);
 }
 
-feed::feed(async::loop& on, upstream from, rounds& doctor, logger log)
-    : impl_(std::make_shared<impl>(on, std::move(from), doctor, std::move(log))) {}
+feed::feed(async::loop& on, upstream from, rounds& doctor, pod_names& names, logger log)
+    : impl_(std::make_shared<impl>(on, std::move(from), doctor, names, std::move(log))) {}
 feed::~feed() = default;
 
 void feed::stop() { impl_->group.cancel(); }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "cli/dashboard/pod_names.hpp"
 #include "cli/dashboard/rounds.hpp"
 #include "cli/dashboard/topic.hpp"
 #include "cli/upstream.hpp"
@@ -34,8 +35,8 @@ class feed {
   /// Every page asks for this metric, to divide by it; it does not count towards most_extra_metrics.
   static constexpr std::string_view uncounted_metric = "os_cpus";
 
-  /// `doctor` must outlive the loop's last turn.
-  feed(async::loop& on, upstream from, rounds& doctor, logger log);
+  /// `doctor` and `names` must outlive the loop's last turn.
+  feed(async::loop& on, upstream from, rounds& doctor, pod_names& names, logger log);
   ~feed();
   feed(const feed&) = delete;
   feed& operator=(const feed&) = delete;

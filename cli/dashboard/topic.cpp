@@ -28,18 +28,17 @@ result<topic> parse_topic(std::string_view text) {
        {subject::fleet, subject::status, subject::policies, subject::links, subject::doctor}) {
     if (text == name_of(what)) return topic{what};
   }
-  for (const subject what : {subject::node, subject::decisions, subject::labels}) {
+  for (const subject what : {subject::node, subject::pods, subject::decisions, subject::labels}) {
     const std::string_view name = name_of(what);
     if (!text.starts_with(name) || text.size() <= name.size() || text[name.size()] != '/') continue;
     topic t{what, std::string(text.substr(name.size() + 1))};
-    if (what == subject::node && t.about.empty()) break;
+    if ((what == subject::node || what == subject::pods) && t.about.empty()) break;
     if (t.about.size() > most_letters) break;
     return t;
   }
-  return error{
-      errc::invalid_input,
-      "a topic is fleet, status, policies, links, doctor, node/NAME, decisions/, decisions/POD, labels/ or "
-      "labels/KEY"};
+  return error{errc::invalid_input,
+               "a topic is fleet, status, policies, links, doctor, node/NAME, pods/NODE, decisions/, "
+               "decisions/POD, labels/ or labels/KEY"};
 }
 
 std::string_view name_of(subject what) {
@@ -50,6 +49,7 @@ std::string_view name_of(subject what) {
     case subject::links: return "links";
     case subject::doctor: return "doctor";
     case subject::node: return "node";
+    case subject::pods: return "pods";
     case subject::decisions: return "decisions";
     case subject::labels: return "labels";
   }
@@ -67,6 +67,7 @@ std::string target_of(const topic& t, const std::vector<std::string>& metrics) {
       return t.about.empty() ? "/api/v1/decisions?limit=40"
                              : "/api/v1/decisions?limit=40&pod=" + http::query_escaped(t.about);
     case subject::labels: return labels_target(t.about);
+    case subject::pods:
     case subject::doctor: break;
   }
   return "/";
@@ -84,6 +85,7 @@ std::chrono::milliseconds pause_of(subject what, std::size_t nodes) {
     case subject::node:
     case subject::decisions: return 1s;
     case subject::links:               // a list of all nodes, from each replica
+    case subject::pods:                // one question to the API server
     case subject::labels: return 20s;  // racks and zones seldom change
     case subject::doctor: return 60s;  // some twenty questions to the API server
   }

@@ -11,7 +11,7 @@
 
 namespace binnacle::cli::dashboard {
 
-enum class subject : unsigned char { fleet, status, policies, links, doctor, node, decisions, labels };
+enum class subject : unsigned char { fleet, status, policies, links, doctor, node, pods, decisions, labels };
 
 /// A topic that a page follows. If many pages follow it, it is asked for once.
 struct topic {
@@ -25,14 +25,16 @@ struct topic {
 };
 
 /// Reads a topic: "fleet", "status", "policies", "links" (which agents each replica has), "doctor",
-/// "node/NAME", "decisions/", "decisions/POD" (POD is a part of the pod's name), "labels/" (the keys of Node
-/// objects' labels) or "labels/KEY" (which nodes carry which value). Errors: invalid_input.
+/// "node/NAME", "pods/NODE" (their names by UID), "decisions/", "decisions/POD" (POD is a part of the pod's
+/// name), "labels/" (the keys of Node objects' labels) or "labels/KEY" (which nodes carry which value).
+/// Errors: invalid_input.
 result<topic> parse_topic(std::string_view text);
 
 /// The name of the topic's event, such as "fleet".
 std::string_view name_of(subject what);
 
-/// The path to ask the aggregator for; the doctor has none. `metrics` are added to those of the fleet that
+/// The path to ask the aggregator for; the doctor and names of pods, which the API
+/// server has, have none. `metrics` are added to those of the fleet that
 /// the aggregator chooses itself.
 std::string target_of(const topic& t, const std::vector<std::string>& metrics = {});
 

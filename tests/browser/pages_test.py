@@ -4,8 +4,13 @@ unwell, tiles without a value.
 python3 tests/browser/pages_test.py --build build    (scripts/test --browser installs what it takes and runs it)
 """
 
+import http.server
+import json
+import os
 import signal
 import sys
+import threading
+import unittest.mock
 
 import dashboard_test  # first: it finds trial.py
 import chromium
@@ -33,6 +38,7 @@ spec:
 MARKS = "return Chart.getChart(document.querySelector(arguments[0])).options.plugins.marks.marks.map(m => [m.at, m.clear, m.text])"
 SPREAD = f"canvas[aria-label='How {METRIC} is spread over the fleet']"
 CHOSEN = "canvas[aria-label^='The chosen series']"
+POD = "4f2c9d1e-8a3b-4c57-9e06-b1d2f3a45678"
 SHADED = "Shaded: a violation lasts until a value is below 45."
 # How opaque a chart is where its x axis has a value, at a height where no line of its grid is.
 SHADE = """
@@ -52,6 +58,54 @@ class Pages(dashboard_test.ThreeAgents):
 
     def names(self, policy, strategy, state):
         return self.strategy(policy, strategy).get(state, {"nodes": []})["nodes"]
+
+    def api_server(self, allowed):
+        """The pods that an API server tells whoever asks for those of node alpha, and a kubeconfig for it. `allowed`: {"yes": True} or not."""
+        pods = [{"metadata": {"namespace": "shop", "name": "web-1", "uid": POD}}]
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):  # noqa: N802
+                is_right = self.path.startswith("/api/v1/pods?fieldSelector=spec.nodeName%3Dalpha&")
+                text = json.dumps({"kind": "PodList", "items": pods if is_right else []}).encode()
+                self.send_response(200 if allowed["yes"] else 403)
+                self.send_header("Content-Length", str(len(text)))
+                self.end_headers()
+                self.wfile.write(text)
+
+            def log_message(self, *_):
+                pass
+
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        file = self.trial.folder / "kubeconfig"
+        file.write_text(json.dumps({
+            "clusters": [{"name": "c", "cluster": {"server": f"http://127.0.0.1:{server.server_port}"}}], "users": [{"name": "u", "user": {}}],
+            "contexts": [{"name": "x", "context": {"cluster": "c", "user": "u"}}], "current-context": "x"}))
+        return file
+
+    def test_pods_have_their_names_where_the_kubeconfig_may_read_them(self):
+        page = self.page
+        (self.trial.folder / "alpha/pods.prom").write_text(f'# TYPE rack_pod_watts gauge\nrack_pod_watts{{pod_uid="{POD}"}} 12\n')
+        labels = "return [...document.querySelectorAll('.series .labels')].find(l => l.title === 'pod_uid=' + arguments[0])?.innerText"
+        page.go("#/node/alpha")
+        page.wait("the UID, and why", lambda: page.run(labels, POD) == f"pod_uid={POD}" and "Pods are shown by their UIDs: no kubeconfig is given" in page.text())
+
+        allowed = {"yes": False}
+        with unittest.mock.patch.dict(os.environ, KUBECONFIG=str(self.api_server(allowed))):
+            other = chromium.Dashboard(self.trial, "with-pods")
+        page.open("about:blank")
+        page.open(other.link)
+        page.go("#/node/alpha")
+        page.wait("the missing right", lambda: "may not be read by this user (HTTP status 403): use a kubeconfig of a user who may get it" in page.text())
+        self.assertEqual(page.run(labels, POD), f"pod_uid={POD}")
+        allowed["yes"] = True
+        page.wait("the name", lambda: page.run(labels, POD) == "pod=shop/web-1")
+        self.assertNotIn("Pods are shown", page.text())
+        page.find("input[aria-label='Filter series']").send_keys("shop/web")
+        self.assertEqual(page.run("return [...document.querySelectorAll('.series tbody tr')].filter(r => !r.hidden).length"), 1)
+        self.clean()
 
     def test_the_band_and_the_bars_of_a_policy(self):
         page = self.page

@@ -38,9 +38,10 @@ export class NodePage {
     this.history = historyOf(name);
     this.rows = new Map();
     this.picked = null;
+    this.pods = null;  // the event "pods": names by UID, or why there are none
   }
 
-  topics() { return ["node/" + this.name]; }
+  topics() { return this.pods ? ["node/" + this.name, "pods/" + this.name] : ["node/" + this.name]; }
 
   open(main) {
     document.title = `${this.name} · Binnacle`;
@@ -59,13 +60,14 @@ export class NodePage {
     this.filter = h("input", {type: "search", placeholder: "Filter series", "aria-label": "Filter series", oninput: () => this.filtered()});
     this.body = h("tbody", {});
     this.count = h("span", {class: "muted"});
+    this.podNote = h("p", {class: "muted", role: "status", hidden: true});
     fill(main,
       h("p", {class: "crumbs"}, h("a", {href: "#/fleet"}, "Fleet"), " / "),
       h("div", {class: "title"}, h("h1", {}, this.name), this.state), this.head, this.note,
       h("div", {class: "two"},
         h("section", {class: "card"}, h("h2", {}, "Policies"), this.verdicts),
         h("section", {class: "card"}, h("div", {class: "title"}, this.chartTitle, this.spans), h("div", {class: "plot"}, this.canvas), this.chartNote, this.pastNote)),
-      h("section", {class: "card"}, h("div", {class: "title"}, h("h2", {}, "Every series ", this.count), this.filter),
+      h("section", {class: "card"}, h("div", {class: "title"}, h("h2", {}, "Every series ", this.count), this.filter), this.podNote,
         h("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": "Every series"}, h("table", {class: "series"}, h("caption", {class: "sr"}, "Every series of this node"),
           h("thead", {}, h("tr", {}, ["Series", "Value", "Age", "Last minutes", "Targets", "Source"].map((n, i) => h("th", {scope: "col", class: i === 1 ? "number" : null}, n)))), this.body))),
       h("section", {class: "card"}, h("h2", {}, "Sources"), this.sources), this.labelCard);
@@ -79,7 +81,9 @@ export class NodePage {
   familiesKnown() { fill(this.spans, this.app.reach.buttons(() => this.plot())); }
 
   event(name, data) {
-    if (name !== "node" || data.about !== this.name) return;
+    if (data.about !== this.name) return;
+    if (name === "pods") return this.nameThePods(data);
+    if (name !== "node") return;
     this.body.classList.toggle("stale", Boolean(data.error));
     if (data.error) {
       const by = this.told ? data.nowMs - this.told.nowMs : 0;
@@ -146,6 +150,22 @@ export class NodePage {
       }));
   }
 
+  /** A series knows a pod's UID alone; the API server may know its name. */
+  nameThePods(told) {
+    this.pods = told;
+    this.podNote.hidden = !told.error;
+    if (told.error) setText(this.podNote, `Pods are shown by their UIDs: ${told.error}.`);
+    for (const row of this.rows.values()) this.labelsOf(row);
+    this.filtered();
+  }
+
+  /** Writes a row's labels, with the name of a pod in place of its UID if it is known. */
+  labelsOf(row) {
+    const labels = Object.entries(row.series.labels ?? {}).map(([k, v]) => k === "pod_uid" && this.pods?.names?.[v] ? ["pod", this.pods.names[v]] : [k, v]);
+    setText(row.labels, labels.map(([k, v]) => `${k}=${v}`).join(" "));
+    if (row.series.labels?.pod_uid) row.labels.title = "pod_uid=" + row.series.labels.pod_uid;
+  }
+
   series(all, now) {
     const keys = new Set();
     for (const s of all) {
@@ -156,11 +176,11 @@ export class NodePage {
       if (s.value !== undefined && s.ageMs !== undefined) history.add(now - s.ageMs, s.value);
       let row = this.rows.get(key);
       if (!row) {
-        const labels = Object.entries(s.labels ?? {});
-        row = {series: s, value: h("td", {class: "number"}), age: h("td", {class: "muted"}), targets: h("td", {class: "targets"}), spark: h("canvas", {class: "spark", "aria-hidden": "true"})};
-        row.name = h("button", {type: "button", class: "pick", onclick: () => { this.picked = key; this.plot(); }}, h("span", {class: "family"}, s.family), labels.length > 0 ? h("span", {class: "labels"}, labels.map(([k, v]) => `${k}=${v}`).join(" ")) : null);
+        row = {series: s, labels: h("span", {class: "labels"}), value: h("td", {class: "number"}), age: h("td", {class: "muted"}), targets: h("td", {class: "targets"}), spark: h("canvas", {class: "spark", "aria-hidden": "true"})};
+        row.name = h("button", {type: "button", class: "pick", onclick: () => { this.picked = key; this.plot(); }}, h("span", {class: "family"}, s.family), row.labels);
         row.tr = h("tr", {}, h("th", {scope: "row"}, row.name), row.value, row.age, h("td", {}, row.spark), row.targets, h("td", {class: "muted"}, s.source));
         this.rows.set(key, row);
+        this.labelsOf(row);
         this.body.append(row.tr);
       }
       row.series = s;
@@ -171,6 +191,10 @@ export class NodePage {
       setText(row.age, has ? span(s.ageMs ?? 0) + (s.partial ? " partial" : "") : reason(s.absent));
     }
     for (const [key, row] of this.rows) if (!keys.has(key)) { row.tr.remove(); this.rows.delete(key); }
+    if (!this.pods && all.some(s => s.labels?.pod_uid)) {
+      this.pods = {};
+      this.app.follow();
+    }
     const {accent} = theme();
     for (const [key, row] of this.rows) if (!row.tr.hidden) spark(row.spark, this.history.get(key).points(), accent);
     setText(this.count, plural(all.length, "series", "series"));
@@ -189,7 +213,7 @@ export class NodePage {
 
   filtered() {
     const wanted = this.filter.value.trim().toLowerCase();
-    for (const [key, row] of this.rows) row.tr.hidden = wanted !== "" && !key.toLowerCase().includes(wanted);
+    for (const [key, row] of this.rows) row.tr.hidden = wanted !== "" && !(key + row.labels.textContent).toLowerCase().includes(wanted);
   }
 
   plot() {

@@ -84,6 +84,7 @@ struct site {
   const logger log{"test", log_level::off};
   door who{random_secret};
   std::optional<rounds> doctor;
+  std::optional<pod_names> names;
   std::optional<feed> pages;
   std::unique_ptr<history::database> past;
   std::optional<http::server> server;
@@ -96,7 +97,8 @@ struct site {
     to.aggregators = aggregators;
     doctor.emplace(
         loop, [] { return doctor::place{}; }, doctor_checks());
-    pages.emplace(loop, upstream::open(to).value(), *doctor, log);
+    names.emplace(loop, [] { return doctor::place{}; });
+    pages.emplace(loop, upstream::open(to).value(), *doctor, *names, log);
     o.address = "127.0.0.1";
     o.name = "dashboard";
     server.emplace(loop, o, routes(who, *pages, past.get()), log);
@@ -358,6 +360,18 @@ TEST_SUITE("cli/dashboard/site") {
     std::this_thread::sleep_for(2500ms);
     CHECK(a.asked == asked);
     CHECK(b.get("/changes?stream=more&topic=fleet", page).status == 200);
+  }
+
+  TEST_CASE("why pods have no names is told") {
+    aggregator a;
+    site s({url(a)});
+    follow(s, s.key(), "/live?topic=pods%2Fn1", [](const std::string& name, const json::value& data) {
+      CHECK(name == "pods");
+      CHECK(text(data, "about") == "n1");
+      CHECK(text(data, "error") == "no kubeconfig is given (--kube-config or KUBECONFIG)");
+      return true;
+    });
+    CHECK(s.browser().get("/live?topic=pods%2F", s.page(s.key())).status == 400);
   }
 
   TEST_CASE("bounds: bodies, headers, topics and metrics") {
