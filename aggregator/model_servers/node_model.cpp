@@ -9,13 +9,45 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 
 namespace binnacle::model_servers {
 namespace {
 
 constexpr double typical_inlet = 22, typical_pressure = 5, typical_share = 0.5;
 constexpr double share_step = 0.1;
+// Servers are made for inlets in this span (ASHRAE's class A4), so no model was trained far outside of it.
+constexpr span any_inlet{5, 45};
+constexpr std::array<std::string_view, 3> degrees_of{
+    "the inlet temperature", "the first processor's temperature", "the second processor's temperature"};
 constexpr std::uint16_t grpc_port = 8500, rest_port = 8501;
+
+/// A value that is asked for beside the load, in the model's terms.
+struct input {
+  std::optional<double> value;
+  double typical, step, least, most;  // least, most: between which values the model means something
+
+  double limited() const { return std::clamp(value.value_or(typical), least, most); }
+  bool is_beyond() const { return value && (*value < least - step || *value > most + step); }
+};
+
+/// The inputs after the load, in the order in which the model takes them.
+std::vector<input> inputs_of(const node_model& m, const readings& r) {
+  constexpr double any = std::numeric_limits<double>::infinity();
+  if (!m.shares) {
+    return {{m.inlet ? m.inlet : r.inlet, typical_inlet, 1, any_inlet.from, any_inlet.to},
+            {m.pressure ? m.pressure : r.pressure, typical_pressure, 1, -any, any}};
+  }
+  std::vector<input> out;
+  const std::array<std::optional<double>, 3> degrees{r.inlet, r.cpu1, r.cpu2};
+  for (std::size_t i = 0; i < degrees.size(); ++i) {
+    const span& s = (*m.shares)[i];
+    input one{{}, typical_share, share_step, 0, 1};
+    if (degrees[i]) one.value = (*degrees[i] - s.from) / (s.to - s.from);
+    out.push_back(one);
+  }
+  return out;
+}
 
 error bad_label(std::string what) { return {errc::invalid_input, std::move(what)}; }
 
@@ -103,41 +135,27 @@ question question_of(const node_model& m, const readings& r, double cores, polic
   out.cores = cores;
   out.top = m.shares ? 1 : format == policy::cpu_format::raw ? cores : 100;
   const bool comparable = before != nullptr && before->model == m.model;
-  const auto set = [&](std::size_t i, std::optional<double> value, double typical, double step) {
-    if (!value) out.assumed |= static_cast<std::uint8_t>(1U << i);
-    const double v = value.value_or(typical);
+  const auto inputs = inputs_of(m, r);
+  out.count = static_cast<std::uint8_t>(inputs.size());
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (!inputs[i].value) out.assumed |= static_cast<std::uint8_t>(1U << i);
+    const double v = inputs[i].limited(), step = inputs[i].step;
     const bool near = comparable && std::abs(v - before->others[i]) <= 0.75 * step;
     // Adding 0 turns a negative zero into zero, which is written the same.
     out.others[i] = near ? before->others[i] : std::round(v / step) * step + 0.0;
-  };
-  if (!m.shares) {
-    set(0, m.inlet ? m.inlet : r.inlet, typical_inlet, 1);
-    set(1, m.pressure ? m.pressure : r.pressure, typical_pressure, 1);
-    return out;
-  }
-  out.count = 3;
-  const std::array<std::optional<double>, 3> degrees{r.inlet, r.cpu1, r.cpu2};
-  for (std::size_t i = 0; i < degrees.size(); ++i) {
-    const span& s = (*m.shares)[i];
-    std::optional<double> share;
-    // Far outside its training data a trained network's output means nothing, so the input is limited.
-    if (degrees[i]) share = std::clamp((*degrees[i] - s.from) / (s.to - s.from), -1.0, 2.0);
-    set(i, share, typical_share, share_step);
   }
   return out;
 }
 
 std::vector<std::string> assumptions_of(const question& q) {
-  constexpr std::array<std::string_view, 3> degrees{
-      "the inlet temperature", "the first processor's temperature", "the second processor's temperature"};
   std::vector<std::string> out;
   for (std::size_t i = 0; i < q.count; ++i) {
     if ((q.assumed & (1U << i)) == 0) continue;
-    if (q.count == degrees.size()) {
+    if (q.count == degrees_of.size()) {
       out.push_back(fmt::format(
-          "nobody measures {} of its node, so that the middle of its span stands for it", degrees[i]));
+          "nobody measures {} of its node, so that the middle of its span stands for it", degrees_of[i]));
     } else if (i == 0) {
-      out.push_back(fmt::format("nobody measures {} of its node, so that {} °C stand for it", degrees[0],
+      out.push_back(fmt::format("nobody measures {} of its node, so that {} °C stand for it", degrees_of[0],
                                 typical_inlet));
     } else {
       out.push_back(
@@ -145,6 +163,20 @@ std::vector<std::string> assumptions_of(const question& q) {
                       "*.prom file brings it)",
                       typical_pressure));
     }
+  }
+  return out;
+}
+
+std::vector<std::string> limits_of(const node_model& m, const readings& r) {
+  std::vector<std::string> out;
+  const auto inputs = inputs_of(m, r);
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (!inputs[i].is_beyond()) continue;
+    const span s = m.shares ? (*m.shares)[i] : any_inlet;
+    out.push_back(
+        fmt::format("{} of its node is outside of {} to {} °C, {}, so that the nearer end stands for it",
+                    degrees_of[i], std::min(s.from, s.to), std::max(s.from, s.to),
+                    m.shares ? "the span of its labels" : "for which servers and their models are made"));
   }
   return out;
 }

@@ -50,11 +50,17 @@ readings readings_of(const store::row& cells, instant now);
 /// What to ask for a node. Temperatures are rounded to a degree, the pressure to a pascal, shares to a tenth.
 /// `before` is the node's last question. An input keeps its value from there while the new reading is within
 /// three quarters of a step of it, so that a reading between two steps causes no new questions. If nobody
-/// measures an input, a typical value is used: 22 °C, 5 Pa, a share of 0.5.
+/// measures an input, a typical value is used: 22 °C, 5 Pa, a share of 0.5. Outside of the temperatures that
+/// a model was trained at its output means nothing, so the nearest of these stands for a reading beyond them:
+/// the end of the labels' span, or for the second version, which names no span, 5 or 45 °C.
 question question_of(const node_model& m, const readings& r, double cores, policy::cpu_format format,
                      const question* before);
 
 /// A clause for each input of the question that nobody measures: "nobody measures …".
 std::vector<std::string> assumptions_of(const question& q);
+
+/// A clause for each reading that lies beyond the temperatures of its model by more than a step: "… is
+/// outside of …".
+std::vector<std::string> limits_of(const node_model& m, const readings& r);
 
 }  // namespace binnacle::model_servers

@@ -183,12 +183,15 @@ void worker::look_at(const store::node_view& node, const formats& wanted, instan
       auto& before = last[id][f];
       // An answer that another model gave, or that another password got, is none of this node.
       const bool same = before && before->model == model->model->model;
-      before = question_of(*model->model, readings_of(*node.cells, now), cores,
-                           static_cast<policy::cpu_format>(f), before ? &*before : nullptr);
+      const readings measured = readings_of(*node.cells, now);
+      before = question_of(*model->model, measured, cores, static_cast<policy::cpu_format>(f),
+                           before ? &*before : nullptr);
       known = questions.want(*before, now);
       if (note.empty()) note = unknown_password;
       if (note.empty()) note = questions.trouble(*before);
       for (std::string& why : assumptions_of(*before)) wrong.add(model->about, std::move(why), now);
+      for (std::string& why : limits_of(*model->model, measured))
+        wrong.add(model->about, std::move(why), now);
       // Until there is an answer for the new inputs, the answer for the old ones counts, up to its usual age.
       const predict::model* old = table.find(id);
       if (known == nullptr && old != nullptr && same && old->power.cores() == cores &&

@@ -1,13 +1,20 @@
 #include "aggregator/predict/chords.hpp"
 
 namespace binnacle::predict {
+namespace {
+
+/// Watts by which a point on a line of the curve may be off it, as a float.
+constexpr double off_the_line = 1e-4;
+
+}  // namespace
 
 chords::chords(const curve& of, double max_load)
     : cores_(of.cores()),
       step_(of.step()),
       per_core_(1 / of.step()),
       cap_(std::max(std::clamp(max_load, 0.0, 1.0), 1e-9) * of.cores()),
-      watts_at_cap_(0) {
+      watts_at_cap_(0),
+      bends_up_from_(0) {
   const auto points = of.points();
   // The last point is the first one at the cap or above it. A point just below the cap counts as at the cap:
   // a chord between them would consist of rounding errors.
@@ -20,6 +27,7 @@ chords::chords(const curve& of, double max_load)
   // show.
   watts_at_cap_ = at(cap_).watts();
 
+  bends_up_from_ = static_cast<std::uint32_t>(end);
   // From right to left: the best chord from a point ends on the envelope of the points right of it.
   for (auto i = static_cast<std::uint32_t>(end); i-- > 0;) {
     place here;
@@ -27,8 +35,11 @@ chords::chords(const curve& of, double max_load)
     here.load_ = i * step_;
     here.watts_ = watts_[i];
     std::uint32_t to = i + 1;
-    while (to != end && slope(here, next_[to]) <= slope(here, to)) to = next_[to];
+    while (to != end && !between(here, to).better_than(between(here, next_[to]))) to = next_[to];
     next_[i] = static_cast<std::uint8_t>(to);
+    const chord first = between(here, i + 1);
+    const bool on_envelope = first.rise <= first.run * between(here, to).slope() + off_the_line;
+    if (on_envelope && bends_up_from_ == i + 1) bends_up_from_ = i;
   }
 }
 

@@ -9,13 +9,14 @@
 
 namespace binnacle::predict {
 
-/// The best chord from each load of a curve: the smallest (f(y) − f(x)) / (y − x) over all y in (x, cap], the
-/// first slope of the curve's convex envelope from x on. It charges a step once and spreads it over what the
-/// node can still take, so that a started node is filled until its next watts become expensive, and only then
-/// another node is woken. The slope at x alone sees neither.
-/// Made when a curve changes, in one pass over its points; asked once for each candidate of a pod. The chords
-/// of a curve of 21 points are one piece of memory, since a pod makes prioritize look at thousands of curves.
-/// Units: loads in cores, slopes in watts per core, so that nodes of different size compare.
+/// The best chord for a pod: the smallest (f(y) − f(x)) / (y − x) over all y from the load with the pod up to
+/// the cap; x is the load without it. It charges a step once and spreads it over what the node can still
+/// take, so that a started node is filled until its next watts become expensive, and only then another node
+/// is woken. The slope at x alone sees neither. A chord that ended before the pod does would leave out the
+/// rest of the pod, and that may be where the curve rises. Made when a curve changes, in one pass over its
+/// points; asked once for each candidate of a pod. The chords of a curve of 21 points are one piece of
+/// memory, since a pod makes prioritize look at thousands of curves. Units: loads in cores, slopes in watts
+/// per core, so that nodes of different size compare.
 class chords {
  public:
   /// `max_load`: the cap as a share of all cores, above 0 and at most 1.
@@ -48,31 +49,44 @@ class chords {
   }
   double watts(double load) const noexcept { return at(load).watts(); }
 
-  /// Watts per core of the best chord from there on. 0 only where the curve stays flat up to some later
-  /// load; never negative. At the cap it is the last slope before it. Costs one division, and seldom more.
-  double from(const place& here) const noexcept {
-    const std::uint32_t i = here.before_, far = next_[i];
-    // The best chord leads to the next point: it is the line of the curve on which the load lies.
-    if (far == i + 1) return (double{watts_[far]} - double{watts_[i]}) * per_core_;
-    // The curve lies above the envelope here. The best chord ends at a corner of the envelope: not before the
-    // end for the point right of the load, and not behind the end for the point left of it. Mostly these two
-    // ends are the same.
-    std::uint32_t end = next_[i + 1];
-    double best = slope(here, end);
-    while (end < far) {
+  /// Watts per core of the best chord from `here` that ends at `with_pod` or later. 0 only where the curve
+  /// stays flat up to such a load; never negative. At the cap it is the last slope before it. Costs a
+  /// division, or none.
+  double from(const place& here, const place& with_pod) const noexcept {
+    const std::uint32_t i = here.before_, j = with_pod.before_;
+    const chord pods_own{with_pod.watts_ - here.watts_, with_pod.load_ - here.load_};
+    if (i >= bends_up_from_ && pods_own.run > 0) return pods_own.slope();
+    // Both loads lie on one line of the curve, and no chord to a later point is better than this line.
+    if (i == j && next_[i] == i + 1) return (double{watts_[i + 1]} - double{watts_[i]}) * per_core_;
+    // The chord ends with the pod, or at a corner of the envelope of the points behind the pod. The chords to
+    // these corners become better up to the best one, and then worse. On the line of the load itself no end
+    // is better than the end of the pod.
+    std::uint32_t end = i == j ? next_[i + 1] : j + 1;
+    chord best = between(here, end);
+    while (end != last()) {
       end = next_[end];
-      best = std::min(best, slope(here, end));
+      const chord further = between(here, end);
+      if (!further.better_than(best)) break;
+      best = further;
     }
-    return best;
+    return (pods_own.better_than(best) ? pods_own : best).slope();
   }
-  double from(double load) const noexcept { return from(at(load)); }
+  double from(double load, double pod) const noexcept { return from(at(load), at(load + pod)); }
 
  private:
   std::uint32_t last() const noexcept { return static_cast<std::uint32_t>(next_.size()) - 1; }
   // A chord to the last point ends at the cap, which may lie before it.
   double load_of(std::uint32_t end) const noexcept { return std::min(end * step_, cap_); }
-  double slope(const place& from, std::uint32_t to) const noexcept {
-    return ((to == last() ? watts_at_cap_ : double{watts_[to]}) - from.watts_) / (load_of(to) - from.load_);
+  struct chord {
+    double rise, run;  // watts, cores
+
+    double slope() const noexcept { return rise / run; }
+    /// Compares slopes without a division. A chord of no length is not better than any.
+    bool better_than(const chord& other) const noexcept { return rise * other.run < other.rise * run; }
+  };
+  chord between(const place& from, std::uint32_t to) const noexcept {
+    const double watts = to == last() ? watts_at_cap_ : double{watts_[to]};
+    return {watts - from.watts_, load_of(to) - from.load_};
   }
 
   static constexpr std::size_t usual_points = curve::least_points;
@@ -80,7 +94,10 @@ class chords {
   // At the points of the curve below the cap, and at the next one. A float knows a kilowatt to a tenth of a
   // milliwatt.
   boost::container::small_vector<float, usual_points> watts_;
-  // Where the best chord from each point ends; the last point's own index.
+  // From this point on the curve only becomes steeper, so that no chord is better than the pod's own.
+  std::uint32_t bends_up_from_;
+  // Where the best chord from each point to a later one ends: the corners of the lower envelope of the points
+  // from there on. The last point's own index.
   boost::container::small_vector<std::uint8_t, usual_points> next_;
 };
 

@@ -5,8 +5,9 @@
 //
 // - Marginal takes the difference. It is exact for this one pod, and short-sighted: a curve that is steep
 //   near idle makes an idle node look expensive, although the pods after this one would be cheap there.
-// - BestChord takes the mean watts of each further core up to the load at which this mean is lowest, times
-//   the pod's cores. So it sees that waking a node pays if it is going to be filled.
+// - BestChord takes the mean watts of each further core up to the load at which this mean is lowest, but at
+//   least up to where the pod ends, times the pod's cores. So it sees that waking a node pays if it is going
+//   to be filled.
 // - The two of WAO are what WAO computes, with its roundings, its integers and its own idea of what a pod
 //   needs, so that a cluster that moves here may compare. They know no cap but all cores.
 //

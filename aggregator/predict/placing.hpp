@@ -33,7 +33,7 @@ struct placing {
   cost costs;
   double now = 0;    ///< watts at the load, at most those at the cap
   double with = 0;   ///< watts with the pod, at most those at the cap
-  double slope = 0;  ///< watts per core from the load to the end of the best chord
+  double slope = 0;  ///< watts per core from the load to the end of the pod's best chord
 };
 
 /// The cost by one of WAO's objectives, on a candidate with a model.
@@ -46,8 +46,9 @@ inline placing placing_on(objective by, const demand& pod, const candidate& c) {
   if (c.node == nullptr) return out;
   const chords::place here = c.node->at(c.load);
   out.now = here.watts();
-  out.with = c.node->watts(c.load + pod.cores);
-  out.slope = c.node->from(here);
+  const chords::place with_pod = c.node->at(c.load + pod.cores);
+  out.with = with_pod.watts();
+  out.slope = c.node->from(here, with_pod);
   if (by == objective::best_chord) {
     out.costs = cost_of(*c.node, c.load, pod.cores, pod.cores * out.slope);
   } else if (by == objective::marginal) {

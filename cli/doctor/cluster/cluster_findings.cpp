@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace binnacle::cli::doctor {
@@ -153,6 +154,50 @@ findings findings_of_rights(std::span<const right> asked, std::span<const right>
             fmt::format("{}{}", q.group.empty() ? "" : "." + q.group,
                         q.subresource.empty() ? "" : " --subresource=" + q.subresource),
             who, q.name_space.empty() ? "" : " -n " + q.name_space)));
+  }
+  return out;
+}
+
+void add_named_secrets(std::string_view kind, const json::value& list_of_them,
+                       std::vector<named_secret>& to) {
+  for (const json::value& one : list(list_of_them, "items")) {
+    const json::object& meta = object(one, "metadata");
+    const json::value spec =
+        kind == "NodeConfigTemplate" ? object(object(one, "spec"), "template") : object(one, "spec");
+    const json::value power = object(object(spec, "predictor"), "powerConsumption");
+    named_secret its{text(meta, "namespace"), text(object(power, "basicAuthSecret"), "name"),
+                     fmt::format("{} {}/{}", kind, text(meta, "namespace"), text(meta, "name"))};
+    const bool filled_in = its.name.find("{{") != its.name.npos;
+    const bool known = std::ranges::any_of(
+        to, [&its](const named_secret& s) { return s.name_space == its.name_space && s.name == its.name; });
+    if (its.name.empty() || filled_in || known) continue;
+    if (to.size() == most_secrets) return;
+    to.push_back(std::move(its));
+  }
+}
+
+kube::access_question may_read(const kube::user& who, const named_secret& secret) {
+  kube::access_question q{who, "get"};
+  q.resource = "secrets";
+  q.name_space = secret.name_space;
+  q.name = secret.name;
+  return q;
+}
+
+findings findings_of_secrets(const kube::user& who, std::span<const named_secret> named,
+                             std::span<const named_secret> closed) {
+  if (named.empty()) return {};
+  if (closed.empty()) return {ok(fmt::format("{} may read the Secrets of model servers", who.name))};
+  findings out;
+  for (const named_secret& s : closed) {
+    out.push_back(warning(
+        fmt::format("{} may not read the Secret {}/{}, which {} names: its model is not asked", who.name,
+                    s.name_space, s.name, s.object),
+        fmt::format(
+            "in the chart aggregator.modelServersSecrets: {{namespace: {0}, names: [{1}]}} (with names "
+            "that are there already), else a Role of yours; kubectl auth can-i get secrets/{1} "
+            "--as={2} -n {0} must say yes",
+            s.name_space, s.name, who.name)));
   }
   return out;
 }

@@ -34,6 +34,22 @@ std::vector<right> rights_of_aggregator(std::string_view name_space, std::string
 /// right, or a single finding if the account has none of the rights or all of them.
 findings findings_of_rights(std::span<const right> asked, std::span<const right> missing);
 
+/// A Secret with a model's user name and password (basicAuthSecret), and the object that names it.
+struct named_secret {
+  std::string name_space, name;
+  std::string object;  ///< "NodeConfig wao-system/worker-0"
+};
+/// Adds the Secrets that the objects of a list of this kind (NodeConfig or NodeConfigTemplate) name for their
+/// models, each Secret once, up to `most_secrets` in all. Names that a template fills in for each node are
+/// left out.
+inline constexpr std::size_t most_secrets = 20;
+void add_named_secrets(std::string_view kind, const json::value& list, std::vector<named_secret>& to);
+/// The question whether `who` may read that Secret.
+kube::access_question may_read(const kube::user& who, const named_secret& secret);
+/// `closed` are those of the Secrets `named` that `who` may not read. Nothing if none is named.
+findings findings_of_secrets(const kube::user& who, std::span<const named_secret> named,
+                             std::span<const named_secret> closed);
+
 /// `who` may write TASPolicy objects, beside the administrators.
 finding finding_of_writers(const std::vector<std::string>& who);
 

@@ -2,6 +2,7 @@
 #include "cli/doctor/checks.hpp"
 #include "cli/doctor/cluster/cluster_findings.hpp"
 #include "cli/doctor/cluster/kube_call.hpp"
+#include "common/text/text.hpp"
 
 #include <fmt/format.h>
 
@@ -24,6 +25,40 @@ finding writers(const kube::access& to, std::chrono::milliseconds patience) {
   return finding_of_writers(who);
 }
 
+result<bool> allows(const kube::access& to, const kube::access_question& q,
+                    std::chrono::milliseconds patience) {
+  const auto answer = kube_ask(to, kube::access_review(q), patience);
+  if (answer.has_error()) return answer.error();
+  const auto said = kube::access_answer_of(*answer);
+  if (said.has_error()) return said.error();
+  return said->allowed;
+}
+
+finding no_reviews(const error& why) {
+  return unchecked(fmt::format("what the aggregator may do is not known: {}", why.message),
+                   "use a kubeconfig of a user who may create subjectaccessreviews (system:auth-delegator)");
+}
+
+/// May the aggregator read the Secrets that objects of WAO's name for their models?
+findings secrets(const kube::access& to, const kube::user& who, const place& p) {
+  std::vector<named_secret> named, closed;
+  for (const std::string_view group : {"node.waok8s.github.io", "wao.bitmedia.co.jp"}) {
+    for (const std::string kind : {"NodeConfig", "NodeConfigTemplate"}) {
+      // The first objects of very many do: they share a few Secrets.
+      const auto all = kube_read(to, fmt::format("/apis/{}/v1beta1/{}s?limit=500", group, lowered(kind)),
+                                 kind + " objects", p);
+      if (all.instead) return {*all.instead};
+      add_named_secrets(kind, all.object, named);
+    }
+  }
+  for (const named_secret& s : named) {
+    const auto allowed = allows(to, may_read(who, s), p.patience);
+    if (allowed.has_error()) return {no_reviews(allowed.error())};
+    if (!*allowed) closed.push_back(s);
+  }
+  return findings_of_secrets(who, named, closed);
+}
+
 }  // namespace
 
 findings check_rights(const place& p) {
@@ -40,17 +75,12 @@ findings check_rights(const place& p) {
                                           std::string_view(p.account).substr(slash + 1));
   std::vector<right> missing;
   for (const right& r : asked) {
-    const auto answer = kube_ask(**access, kube::access_review(r.question), p.patience);
-    const auto allowed =
-        answer.has_error() ? result<kube::access_answer>(answer.error()) : kube::access_answer_of(*answer);
-    if (allowed.has_error()) {
-      return {unchecked(
-          fmt::format("what the aggregator may do is not known: {}", allowed.error().message),
-          "use a kubeconfig of a user who may create subjectaccessreviews (system:auth-delegator)")};
-    }
-    if (!allowed->allowed) missing.push_back(r);
+    const auto allowed = allows(**access, r.question, p.patience);
+    if (allowed.has_error()) return {no_reviews(allowed.error())};
+    if (!*allowed) missing.push_back(r);
   }
   findings out = findings_of_rights(asked, missing);
+  for (finding& f : secrets(**access, asked.front().question.who, p)) out.push_back(std::move(f));
   out.push_back(writers(**access, p.patience));
   return out;
 }

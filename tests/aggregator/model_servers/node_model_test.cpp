@@ -146,9 +146,47 @@ TEST_SUITE("aggregator/model_servers/node_model") {
     CHECK(q.others[1] == doctest::Approx(0.5));
     CHECK(q.others[2] == doctest::Approx(0.5));
     CHECK(q.assumed == 4);
-    r.inlet = 500;
-    CHECK_MESSAGE(question_of(read(wao_v1())->value(), r, 16, cpu_format::raw, nullptr).others[0] == 2,
-                  "far outside of its span a model means nothing");
+  }
+
+  TEST_CASE("a temperature outside of what a model was trained at counts as the nearer end, and is said") {
+    const node_model v1 = read(wao_v1())->value();  // the inlet from 15 to 35 °C, processors from 20 to 90 °C
+    const auto asked = [](const node_model& m, const readings& r) {
+      return question_of(m, r, 16, cpu_format::percent, nullptr).others;
+    };
+    readings r{.inlet = 500, .cpu1 = -40, .cpu2 = 55, .pressure = {}};
+    CHECK(asked(v1, r) == std::array<double, 3>{1, 0, 0.5});
+    const auto said = limits_of(v1, r);
+    REQUIRE(said.size() == 2);
+    CHECK(said[0] ==
+          "the inlet temperature of its node is outside of 15 to 35 °C, the span of its labels, so that the "
+          "nearer end stands for it");
+    CHECK(said[1].starts_with("the first processor's temperature of its node is outside of 20 to 90 °C"));
+    SUBCASE("a little beyond the end is not worth a word") {
+      r = {.inlet = 36, .cpu1 = 15, .cpu2 = 96, .pressure = {}};
+      CHECK(asked(v1, r) == std::array<double, 3>{1, 0, 1});
+      CHECK(limits_of(v1, r).empty());
+    }
+    SUBCASE("nor is what nobody measures") { CHECK(limits_of(v1, {}).empty()); }
+    SUBCASE("a scale that is turned over has ends, too") {
+      label_map labels = wao_v1();
+      labels["ambient/min"] = "35";
+      labels["ambient/max"] = "15";
+      const node_model turned = read(labels)->value();
+      r = {.inlet = 10, .cpu1 = {}, .cpu2 = {}, .pressure = {}};
+      CHECK(asked(turned, r)[0] == 1);
+      CHECK(limits_of(turned, r).at(0).find("15 to 35 °C") != std::string::npos);
+    }
+    SUBCASE("the second version names no span, and no server is made for a boiling inlet") {
+      r = {.inlet = 127, .cpu1 = {}, .cpu2 = {}, .pressure = 3};
+      CHECK(asked(v2(), r)[0] == 45);
+      CHECK(limits_of(v2(), r).at(0).find("outside of 5 to 45 °C, for which servers") != std::string::npos);
+      r.inlet = -127;
+      CHECK(asked(v2(), r)[0] == 5);
+      CHECK(limits_of(v2(), r).size() == 1);
+      r.inlet = 40;
+      CHECK(asked(v2(), r)[0] == 40);
+      CHECK(limits_of(v2(), r).empty());
+    }
   }
 
   TEST_CASE("readings come from the node's series") {

@@ -17,12 +17,15 @@ namespace {
 
 curve of(const std::vector<double>& watts, double cores) { return curve::through(watts, cores).value(); }
 
-/// The definition, point by point: the smallest slope to any later load.
-double by_definition(const curve& c, double load, double cap) {
-  double best = (c.watts(cap) - c.watts(load)) / (cap - load);
+/// The definition, point by point: the smallest slope to the end of the pod or any later load.
+double by_definition(const curve& c, double load, double pod, double cap) {
+  const double end = std::min(load + pod, cap);
+  const auto slope_to = [&](double y) { return (c.watts(y) - c.watts(load)) / (y - load); };
+  double best = slope_to(cap);
+  if (end > load) best = std::min(best, slope_to(end));
   for (std::size_t i = 0; i < c.points().size(); ++i) {
     const double y = static_cast<double>(i) * c.step();
-    if (y > load + 1e-9 && y < cap) best = std::min(best, (c.watts(y) - c.watts(load)) / (y - load));
+    if (y > load + 1e-9 && y >= end && y < cap) best = std::min(best, slope_to(y));
   }
   return best;
 }
@@ -33,37 +36,59 @@ TEST_SUITE("aggregator/predict/chords") {
   TEST_CASE("a step is spread over what the node can still take") {
     // 100 W idle, 160 W with one core of ten, then 4 W a core, and 20 W for the last.
     const chords node(of({100, 160, 164, 168, 172, 176, 180, 184, 188, 192, 212}, 10), 1);
-    CHECK(node.from(0) == doctest::Approx(92.0 / 9));
-    CHECK(node.from(1) == doctest::Approx(4));
-    CHECK(node.from(5) == doctest::Approx(4));
-    CHECK(node.from(9) == doctest::Approx(20));
-    CHECK(node.from(9.5) == doctest::Approx(20));
+    CHECK(node.from(0, 1) == doctest::Approx(92.0 / 9));
+    CHECK(node.from(1, 1) == doctest::Approx(4));
+    CHECK(node.from(5, 1) == doctest::Approx(4));
+    CHECK(node.from(9, 1) == doctest::Approx(20));
+    CHECK(node.from(9.5, 0.1) == doctest::Approx(20));
+  }
+
+  TEST_CASE("defect: a chord that ends before the pod does leaves out what the rest of the pod costs") {
+    // Flat up to 4 cores of ten, then a step of 60 W, then flat again.
+    const chords node(of({100, 100, 100, 100, 100, 160, 160, 160, 160, 160, 180}, 10), 1);
+    CHECK(node.from(0, 4) == 0);
+    CHECK(node.from(0, 5) == doctest::Approx(60.0 / 9));
+    CHECK(node.from(3, 1) == 0);
+    CHECK(node.from(3, 2) == doctest::Approx(60.0 / 6));
+    SUBCASE("the pod's own end counts, where every later one is worse") {
+      const chords bent(of({100, 101, 102, 112, 132, 172}, 5), 1);
+      CHECK(bent.from(0, 2.5) == doctest::Approx(7.0 / 2.5));
+      CHECK(bent.from(1, 3) == doctest::Approx(31.0 / 3));
+    }
+    SUBCASE("a pod beyond the cap ends at the cap") {
+      CHECK(node.from(3, 50) == doctest::Approx(80.0 / 7));
+      CHECK(node.from(10, 50) == doctest::Approx(20));
+    }
+    SUBCASE("for a pod of nothing it is the best chord to any later load") {
+      CHECK(node.from(3.5, 0) == 0);
+      CHECK(node.from(4.5, 0) == doctest::Approx(30.0 / 4.5));
+    }
   }
 
   TEST_CASE("it is zero only where the curve stays flat") {
     const chords node(of({100, 140, 140, 140, 150}, 4), 1);
-    CHECK(node.from(1) == 0);
-    CHECK(node.from(2.5) == 0);
-    CHECK(node.from(3) == doctest::Approx(10));
-    CHECK(node.from(0) == doctest::Approx(50.0 / 4));  // 50 W over 4 cores; 40 W over 3 cores is more
+    CHECK(node.from(1, 0.5) == 0);
+    CHECK(node.from(2.5, 0.5) == 0);
+    CHECK(node.from(3, 0.5) == doctest::Approx(10));
+    CHECK(node.from(0, 0.5) == doctest::Approx(50.0 / 4));  // 50 W over 4 cores; 40 W over 3 cores is more
   }
 
   TEST_CASE("the cap bounds what a step is spread over") {
     const auto c = of({100, 160, 164, 168, 172, 176, 180, 184, 188, 192, 212}, 10);
-    CHECK(chords(c, 0.5).from(0) == doctest::Approx(76.0 / 5));
+    CHECK(chords(c, 0.5).from(0, 1) == doctest::Approx(76.0 / 5));
     CHECK(chords(c, 0.9).cap() == doctest::Approx(9));
     SUBCASE("also between two points of the curve") {
       const chords node(c, 0.925);
       CHECK(node.cap() == doctest::Approx(9.25));
-      CHECK(node.from(9) == doctest::Approx(20));
-      CHECK(node.from(0) == doctest::Approx(92.0 / 9));
+      CHECK(node.from(9, 0.1) == doctest::Approx(20));
+      CHECK(node.from(0, 1) == doctest::Approx(92.0 / 9));
     }
     SUBCASE("at the cap and beyond it is the last slope before it, and a number") {
       const chords node(c, 0.5);
-      CHECK(node.from(5) == doctest::Approx(4));
-      CHECK(node.from(50) == doctest::Approx(4));
+      CHECK(node.from(5, 1) == doctest::Approx(4));
+      CHECK(node.from(50, 1) == doctest::Approx(4));
     }
-    SUBCASE("a cap of nothing gives a number, too") { CHECK(chords(c, 0).from(0) >= 0); }
+    SUBCASE("a cap of nothing gives a number, too") { CHECK(chords(c, 0).from(0, 1) >= 0); }
   }
 
   TEST_CASE("at every load it is what the definition says, whatever the curve") {
@@ -86,8 +111,10 @@ TEST_SUITE("aggregator/predict/chords") {
         CAPTURE(load);
         // A point is rounded to a tenth of a milliwatt; neighbouring points of a curve of 100 points are 0.65
         // cores apart.
-        const double expected = by_definition(c, load, cap * 64);
-        CHECK(std::abs(node.from(load) - expected) <= 1e-6 * expected + 5e-4);
+        const double pod = random() < 0.2 ? 0 : random() * random() * 20;
+        CAPTURE(pod);
+        const double expected = by_definition(c, load, pod, cap * 64);
+        CHECK(std::abs(node.from(load, pod) - expected) <= 1e-6 * expected + 5e-4);
       }
     }
   }
@@ -98,7 +125,7 @@ TEST_SUITE("aggregator/predict/chords") {
     const chords steep(of({100, 100, 100, 100, 200, 200, 200, 200, 300}, 100), 1);
     const chords flat(of({100, 100, 100, 100, 110, 110, 110, 110, 120}, 100), 1);
     CHECK(steep.watts(13.5) == steep.watts(12.5));
-    CHECK(steep.from(40) > flat.from(40));
+    CHECK(steep.from(40, 1) > flat.from(40, 1));
   }
 }
 

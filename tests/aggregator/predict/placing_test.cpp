@@ -51,6 +51,17 @@ TEST_SUITE("aggregator/predict/placing") {
     CHECK(run(objective::marginal, {.cores = 1}, pair).scores == std::vector<std::uint8_t>{10, 2});
   }
 
+  TEST_CASE("defect: a pod that ends behind a step does not count as if it ended before the step") {
+    // Up to 4 cores the first node costs nothing. A pod of 6 cores wakes all of it.
+    const auto step = node({100, 100, 100, 300, 300, 300}, 10), straight = node({100, 200}, 10);
+    const std::vector<candidate> both{{&step, 0}, {&straight, 0}};
+    CHECK(run(objective::best_chord, {.cores = 2}, both).scores == std::vector<std::uint8_t>{10, 2});
+    const auto r = run(objective::best_chord, {.cores = 6}, both);
+    CHECK(r.scores == std::vector<std::uint8_t>{2, 10});
+    CHECK(r.placings[0].slope == doctest::Approx(20));
+    CHECK(r.placings[0].costs.watts == doctest::Approx(120));
+  }
+
   TEST_CASE("no model is below a full node, and that is below the dearest") {
     const auto a = node({100, 200}, 10, 0.9), b = node({100, 300}, 10, 0.9);
     const auto r = run(objective::best_chord, {.cores = 2}, {{nullptr, 0}, {&a, 8}, {&a, 3}, {&b, 3}});
@@ -123,13 +134,13 @@ TEST_SUITE("aggregator/predict/placing") {
     const known_power* first = table.up_to(0.9, learned).find(3);
     REQUIRE(first != nullptr);
     CHECK(first->best.cap() == doctest::Approx(9));
-    CHECK(first->best.from(0) == doctest::Approx(10));
+    CHECK(first->best.from(0, 1) == doctest::Approx(10));
     CHECK(table.up_to(0.9, learned).find(3) == first);
     CHECK(table.up_to(0.9, learned).find(2) == nullptr);
     CHECK(table.up_to(0.9, learned).find(4) == nullptr);
     CHECK(table.up_to(0.5, learned).find(3)->best.cap() == doctest::Approx(5));
     models.set(3, made(300));
-    CHECK(table.up_to(0.9, learned).find(3)->best.from(0) == doctest::Approx(20));
+    CHECK(table.up_to(0.9, learned).find(3)->best.from(0, 1) == doctest::Approx(20));
     models.set(3, nullptr);
     CHECK(table.up_to(0.9, learned).find(3) == nullptr);
     models.set(9000, nullptr);  // removes no model, and the table does not grow
@@ -143,7 +154,7 @@ TEST_SUITE("aggregator/predict/placing") {
     chord_table table;
     const auto slope_of = [&](const model_sources& by, std::uint32_t node) {
       const known_power* known = table.up_to(1, by).find(node);
-      return known == nullptr ? -1 : known->best.from(0);
+      return known == nullptr ? -1 : known->best.from(0, 1);
     };
     const model_sources both{{&served, &learned}}, measured{{nullptr, &learned}}, external{{&served}};
     learned.set(3, made(200));

@@ -20,6 +20,7 @@ class dice {
   std::size_t below(std::size_t n) noexcept { return next() % n; }
   /// A random number in (0, 1).
   double share() noexcept { return (static_cast<double>(next() >> 11) + 0.5) * 0x1p-53; }
+  double between(double low, double high) noexcept { return low + (high - low) * share(); }
   double exponential(double mean) noexcept { return -mean * std::log(share()); }
   double normal() noexcept {
     return std::sqrt(-2 * std::log(share())) * std::cos(2 * std::numbers::pi * share());

@@ -19,6 +19,37 @@ std::vector<double> every_twentieth(const std::array<double, 12>& read) {
   return out;
 }
 
+/// A made-up server without its curve, and the watts that the curve is to begin and end with.
+struct frame {
+  server s;
+  double idle, peak;
+};
+frame some_frame(dice& random) {
+  constexpr std::array<double, 6> sizes{16, 32, 48, 64, 96, 128};
+  server s{"made up", sizes[random.below(sizes.size())], {}};
+  const double peak = s.cores * random.between(2.5, 7);
+  return {std::move(s), peak * random.between(0.12, 0.55), peak};
+}
+
+/// Appends a section of a curve that begins at its last point: `steps` more points.
+void add_section(std::vector<double>& rise, std::size_t steps, dice& random) {
+  enum class shape { flat, step, concave, convex, straight };
+  const auto is = static_cast<shape>(random.below(5));
+  const double from = rise.back(), by = static_cast<double>(steps) * random.between(0.2, 1);
+  for (std::size_t i = 1; i <= steps; ++i) {
+    const double share = static_cast<double>(i) / static_cast<double>(steps);
+    double above = 0;
+    switch (is) {
+      case shape::flat: break;
+      case shape::step: above = 3 * by / static_cast<double>(steps); break;
+      case shape::concave: above = by * std::sqrt(share); break;
+      case shape::convex: above = by * share * share; break;
+      case shape::straight: above = by * share;
+    }
+    rise.push_back(from + above);
+  }
+}
+
 }  // namespace
 
 std::span<const server> spec_servers() {
@@ -60,16 +91,14 @@ const server& wao_supermicro() {
 }
 
 std::vector<server> made_up_servers(std::size_t many, std::uint64_t seed) {
-  constexpr std::array<double, 6> sizes{16, 32, 48, 64, 96, 128};
   dice random(seed);
-  const auto between = [&random](double low, double high) { return low + (high - low) * random.share(); };
   std::vector<server> out;
   for (std::size_t i = 0; i < many; ++i) {
-    server s{"made up", sizes[random.below(sizes.size())], {}};
-    const double peak = s.cores * between(2.5, 7), idle = peak * between(0.12, 0.55);
-    const double step = random.below(3) == 0 ? 0 : between(0, 0.4);  // share of the rise from idle
-    const double bend = between(0.6, 2.2), straight = random.share();
-    const double steep_end = random.below(3) == 0 ? between(0, 0.2) : 0;  // its share in the last fifth
+    auto [s, idle, peak] = some_frame(random);
+    const double step = random.below(3) == 0 ? 0 : random.between(0, 0.4);  // share of the rise from idle
+    const double bend = random.between(0.6, 2.2), straight = random.share();
+    const double steep_end =
+        random.below(3) == 0 ? random.between(0, 0.2) : 0;  // its share in the last fifth
     for (int k = 0; k <= 10; ++k) {
       const double load = 0.1 * k;
       const double middle = straight * load + (1 - straight) * std::pow(load, bend);
@@ -77,6 +106,22 @@ std::vector<server> made_up_servers(std::size_t many, std::uint64_t seed) {
       const double share = k == 0 ? 0 : step + (1 - step) * ((1 - steep_end) * middle + steep_end * end);
       s.watts.push_back(idle + (peak - idle) * share);
     }
+    out.push_back(std::move(s));
+  }
+  return out;
+}
+
+std::vector<server> odd_servers(std::size_t many, std::uint64_t seed) {
+  constexpr std::size_t points = 21, longest = 8;
+  dice random(seed);
+  std::vector<server> out;
+  for (std::size_t i = 0; i < many; ++i) {
+    auto [s, idle, peak] = some_frame(random);
+    std::vector<double> rise{0};
+    while (rise.size() < points)
+      add_section(rise, std::min(1 + random.below(longest), points - rise.size()), random);
+    const double whole = rise.back();  // 0: flat from idle to full, which is odd as well
+    for (const double r : rise) s.watts.push_back(whole > 0 ? idle + (peak - idle) * r / whole : idle);
     out.push_back(std::move(s));
   }
   return out;

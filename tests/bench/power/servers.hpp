@@ -31,4 +31,8 @@ const server& wao_supermicro();
 /// One seed always gives the same servers. No rule was tuned to such fleets.
 std::vector<server> made_up_servers(std::size_t many, std::uint64_t seed);
 
+/// The same with curves that hardly any server has: up to 20 sections of chance, each of them flat, a step,
+/// straight, concave or convex.
+std::vector<server> odd_servers(std::size_t many, std::uint64_t seed);
+
 }  // namespace binnacle::bench

@@ -72,6 +72,54 @@ TEST_SUITE("cli/doctor/cluster/cluster_findings") {
     REQUIRE(nobody.size() == 1);
     CHECK(nobody[0].remedy.find("--aggregator-account") != std::string::npos);
   }
+
+  TEST_CASE("the Secrets of models are those that objects name; a closed one is named with its remedy") {
+    std::vector<named_secret> named;
+    add_named_secrets("NodeConfig", nullptr, named);  // WAO's objects are not installed
+    CHECK(named.empty());
+    const kube::user who{"system:serviceaccount:binnacle:binnacle-aggregator"};
+    CHECK(findings_of_secrets(who, named, {}).empty());
+    add_named_secrets("NodeConfig", parsed(R"({"items":[
+      {"metadata":{"namespace":"wao-system","name":"a"},"spec":{"predictor":{"powerConsumption":{"basicAuthSecret":{"name":"pc"}}}}},
+      {"metadata":{"namespace":"wao-system","name":"b"},"spec":{"predictor":{"powerConsumption":{"basicAuthSecret":{"name":"pc"}}}}},
+      {"metadata":{"namespace":"lab","name":"c"},"spec":{"predictor":{"powerConsumption":{"basicAuthSecret":{"name":"pc"}}}}},
+      {"metadata":{"namespace":"lab","name":"d"},"spec":{"predictor":{"powerConsumption":{}}}},
+      {"metadata":"odd","spec":3}]})"),
+                      named);
+    add_named_secrets("NodeConfigTemplate", parsed(R"({"items":[
+      {"metadata":{"namespace":"wao-system","name":"all"},"spec":{"template":{"predictor":{"powerConsumption":{"basicAuthSecret":{"name":"t"}}}}}},
+      {"metadata":{"namespace":"wao-system","name":"each"},"spec":{"template":{"predictor":{"powerConsumption":{"basicAuthSecret":{"name":"of-{{.Hostname}}"}}}}}}]})"),
+                      named);
+    REQUIRE(named.size() == 3);
+    CHECK(named[2].object == "NodeConfigTemplate wao-system/all");
+    const auto q = may_read(who, named[1]);
+    CHECK(q.verb + " " + q.resource + " " + q.name_space + "/" + q.name == "get secrets lab/pc");
+    CHECK(findings_of_secrets(who, named, {}).at(0).how == grade::ok);
+    const auto found = findings_of_secrets(who, named, std::span(named).first(1));
+    REQUIRE(found.size() == 1);
+    CHECK(any_says(found, grade::warning,
+                   "binnacle-aggregator may not read the Secret wao-system/pc, which "
+                   "NodeConfig wao-system/a names: its model is not asked"));
+    CHECK(found[0].remedy.find("modelServersSecrets: {namespace: wao-system, names: [pc]}") !=
+          std::string::npos);
+    CHECK(found[0].remedy.find("kubectl auth can-i get secrets/pc "
+                               "--as=system:serviceaccount:binnacle:binnacle-aggregator -n wao-system") !=
+          std::string::npos);
+  }
+
+  TEST_CASE("a cluster of very many Secrets is asked about the first ones") {
+    json::array items;
+    for (int i = 0; i < 100; ++i) {
+      const json::object secret{{"name", "s" + std::to_string(i)}};
+      const json::object power{{"basicAuthSecret", secret}};
+      const json::object spec{{"predictor", json::object{{"powerConsumption", power}}}};
+      items.push_back(
+          json::object{{"metadata", json::object{{"namespace", "n"}, {"name", "c"}}}, {"spec", spec}});
+    }
+    std::vector<named_secret> named;
+    add_named_secrets("NodeConfig", json::object{{"items", items}}, named);
+    CHECK(named.size() == most_secrets);
+  }
 }
 
 }  // namespace
