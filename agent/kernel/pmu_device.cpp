@@ -111,9 +111,9 @@ std::optional<pmu_alias> pmu_device::alias(const std::string& name) const {
   const auto file = folder_ + "/events/" + name;
   const auto terms = read_line(file);
   if (!terms || terms->empty()) return std::nullopt;
-  pmu_alias found{*terms, 1, read_line(file + ".unit").value_or("")};
+  pmu_alias found{*terms, std::nullopt, read_line(file + ".unit").value_or("")};
   if (const auto scale = read_line(file + ".scale")) {
-    const auto [end, bad] = std::from_chars(scale->data(), scale->data() + scale->size(), found.scale);
+    const auto [end, bad] = std::from_chars(scale->data(), scale->data() + scale->size(), found.scale.emplace());
     if (bad != std::errc{} || end != scale->data() + scale->size()) return std::nullopt;
   }
   return found;

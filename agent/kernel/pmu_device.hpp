@@ -29,7 +29,7 @@ bool put_term(const pmu_format& format, std::uint64_t value, perf_encoding& out)
 /// An event with a name of the kernel's own: a file in events/.
 struct pmu_alias {
   std::string terms;  ///< "event=0x04,umask=0x03"
-  double scale = 1;   ///< a count times this is the value in `unit`
+  std::optional<double> scale;  ///< a count times this is the value in `unit`; nothing: there is no such file
   std::string unit;   ///< "MiB", "Joules", or empty
 };
 

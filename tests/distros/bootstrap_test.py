@@ -52,6 +52,11 @@ class Bootstrap(unittest.TestCase):
         self.assertIn("nobody has tried Binnacle on Ubuntu 24.04.1 LTS yet", said.stderr)
         self.assertIn("libboost-url-dev", asked)
 
+    def test_ubuntu_has_no_browser_for_the_tests_and_gets_nothing_but_a_way_to_run_them(self):
+        said, asked = self.run_on('ID=ubuntu\nVERSION_ID="24.04"\n', "--browser")
+        self.assertEqual((said.returncode, asked), (1, []), said.stderr)
+        self.assertIn("scripts/in-debian 13 scripts/test --browser", said.stderr)
+
     def test_another_release_is_told_what_is_needed_and_nothing_is_installed(self):
         for text, name in {'ID=fedora\nVERSION_ID=43\nPRETTY_NAME="Fedora Linux 43"\n': "Fedora Linux 43", "ID=debian\n": "this system", "": "this system"}.items():
             said, asked = self.run_on(text)

@@ -1,5 +1,6 @@
 #include "agent/sources/host/host.hpp"
 
+#include "agent/kernel/cpu_list.hpp"
 #include "agent/sources/host/hardware.hpp"
 #include "agent/sources/power_rules.hpp"
 #include "common/text/glob.hpp"
@@ -174,6 +175,7 @@ contender look(const way& w, std::span<const board::series_ref> parts, const boa
 std::string_view to_string(disbelief why) {
   switch (why) {
     case disbelief::zero: return "zero";
+    case disbelief::wrong_unit: return "wrong_unit";
     case disbelief::below_parts: return "below_parts";
     case disbelief::below_other: return "below_other";
     case disbelief::stands_still: return "stands_still";
@@ -231,6 +233,7 @@ std::string sentence(std::string_view way, const whole_machine_check& check, std
       return fmt::format(
           "{} has said exactly {:.1f} W for more than two minutes in which {} moved: {}; reset the BMC", way,
           check.watts(), witness == "rapl" ? "RAPL" : witness, goes_without);
+    case disbelief::wrong_unit:  // judge() knows the number
     case disbelief::none: break;
   }
   return {};
@@ -254,6 +257,8 @@ host_source::host_source(host_options options, clocks time)
 result<void> host_source::discover(board& out) {
   if (about_ != board::no_group) return {};
   about_ = out.add_group("host", "hardware", options_.period, metrics::stale_after(options_.period));
+  const auto online = read_cpu_list(options_.sys_root + "/devices/system/cpu/online");
+  least_watts_ = least_watts_per_cpu * static_cast<double>(online ? online->size() : 0);
   const auto h = read_hardware(options_.proc_root, options_.sys_root);
   const auto info = out.add_series(about_, "host_hardware_info",
                                    {{"cpu", h.cpu},
@@ -334,17 +339,8 @@ void host_source::set_aside(figure& f, std::vector<contender>& all, instant now,
     if (f.parts[w].empty()) {
       f.checks[w] = checks_of(ways[w]);
       why = disbelief::none;
-    } else if (const auto zeros = zeros_of(f, w, out); !zeros.empty()) {
-      why = disbelief::zero;
-      all[w].why = absence::implausible;
-      for (const auto ref : f.parts[w])
-        out.withhold(ref, absence::implausible, std::ranges::find(zeros, ref) != zeros.end());
-      doubt(fmt::format(
-          "{} says 0 W although the processors are on: host_power_watts does not use it; reload its driver, "
-          "or look for newer firmware",
-          ways[w].source));
     } else {
-      why = compare(f, w, all, now, out);
+      why = judge(f, w, all, now, out);
     }
     show_set_aside(ways[w].source, why, out);
     if (why == disbelief::none) continue;
@@ -354,6 +350,32 @@ void host_source::set_aside(figure& f, std::vector<contender>& all, instant now,
     if (c.value) c.why = why == disbelief::stands_still ? absence::frozen : absence::implausible;
     c.value.reset();
   }
+}
+
+// What is wrong with a way's own numbers, or else with them beside the others'.
+disbelief host_source::judge(figure& f, std::size_t way, std::vector<contender>& all, instant now,
+                             board& out) {
+  const auto& w = composites[f.which].ways[way];
+  auto& c = all[way];
+  if (const auto zeros = zeros_of(f, way, out); !zeros.empty()) {
+    c.why = absence::implausible;
+    for (const auto ref : f.parts[way])
+      out.withhold(ref, absence::implausible, std::ranges::find(zeros, ref) != zeros.end());
+    doubt(fmt::format(
+        "{} says 0 W although the processors are on: host_power_watts does not use it; reload its driver, "
+        "or look for newer firmware",
+        w.source));
+    return disbelief::zero;
+  }
+  const double watts = c.value ? to_double(*c.value) : 0;
+  if (w.parts_on && c.value && (watts < least_watts_ || watts > most_watts_of_processors)) {
+    for (const auto ref : f.parts[way]) out.withhold(ref, absence::implausible, true);
+    doubt(fmt::format("{} says {:.2f} W, but the processors draw between {:g} W and {:g} W: host_power_watts "
+                      "does not use it; its unit may be wrong: look for newer firmware",
+                      w.source, watts, least_watts_, most_watts_of_processors));
+    return disbelief::wrong_unit;
+  }
+  return compare(f, way, all, now, out);
 }
 
 // The parts that say 0 W although they cannot. A chip's or firmware's 0 W may be true for a card that sleeps,

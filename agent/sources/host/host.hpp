@@ -88,6 +88,7 @@ class host_source final : public source {
   std::vector<board::series_ref> zeros_of(const figure& f, std::size_t way, const board& from) const;
   whole_machine_check::witness testimony(const figure& f, std::size_t way, const contender& c,
                                          const board& from, instant now) const;
+  disbelief judge(figure& f, std::size_t way, std::vector<contender>& all, instant now, board& out);
   disbelief compare(figure& f, std::size_t way, const std::vector<contender>& all, instant now, board& out);
   void doubt(std::string sentence);
   void show_set_aside(std::string_view way, disbelief why, board& out);
@@ -97,6 +98,7 @@ class host_source final : public source {
   clocks time_;
   std::vector<figure> figures_;
   board::group_ref about_ = board::no_group;  // group of series that never change
+  double least_watts_ = 0;  // the processors draw more
   std::string limitation_;
   std::set<std::pair<std::string_view, disbelief>> told_;  // ways set aside since the start, and why
   std::uint32_t found_in_ = 0;  // the board's version when the parts were looked up

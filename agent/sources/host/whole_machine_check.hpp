@@ -12,6 +12,7 @@ namespace binnacle::agent {
 enum class disbelief : unsigned char {
   none,
   zero,          ///< 0 W, although the machine is on
+  wrong_unit,    ///< far fewer or more watts than the processors of any machine draw
   below_parts,   ///< less than a part of the machine draws
   below_other,   ///< less than another meter of the same thing
   stands_still,  ///< always the same number while RAPL moves

@@ -45,7 +45,7 @@ bool add_row(const pmu_device& d, const row& names, memory_flow& out) {
     const auto unit = alias ? bytes_in(alias->unit) : std::nullopt;
     const auto encoding = d.encode(name);
     if (!unit || !encoding) return false;
-    bytes = alias->scale * *unit;
+    bytes = alias->scale.value_or(1) * *unit;
     places.push_back({*encoding, d.type(), d.box_cpus()});
   }
   if (out.places.empty()) out.bytes = bytes;

@@ -32,21 +32,31 @@ void energy_meter::interrupt() noexcept {
 
 void energy_meter::stand_still(duration since) noexcept {
   if (since >= limits_.still_after) {
-    reason_ = moved_ ? absence::stands_still : absence::never_moved;
+    reason_ = moves_ > 1 ? absence::stands_still : absence::never_moved;
   } else if (since >= hold && reason_ == absence::none) {
     reason_ = absence::no_data;
   }
 }
 
+// Why a reading has no power whose difference needs more than `most_watts`. A counter that is too fast falls
+// now and then, when it wraps; so only one that falls again and again runs backwards.
+absence energy_meter::reset_by(bool fell) noexcept {
+  if (fault_ == fault::wraps_unseen) times_ = 0;
+  falls_ = fell ? falls_ + 1 : 0;
+  fault_ = falls_ < enough_times ? fault::too_fast : fault::backwards;
+  return ++times_ < enough_times ? absence::reset : absence::implausible;
+}
+
 bool energy_meter::may_have_died(double before, double mean, double seconds) const noexcept {
-  if (limits_.still_after == duration::zero()) return false;
+  if (!must_move()) return false;
   return (before * (1 - exact_to) - mean) * seconds > limits_.step_joules;
 }
 
 absence energy_meter::energy_reason() const noexcept {
-  if (limits_.still_after == duration::zero()) return absence::none;
+  if (reason_ == absence::implausible) return reason_;
+  if (!must_move()) return absence::none;
   if (is_dead() || reason_ == absence::no_data) return reason_;
-  return moved_ ? absence::none : absence::not_read_yet;
+  return moves_ > 1 ? absence::none : absence::not_read_yet;
 }
 
 void energy_meter::update(std::uint64_t energy_uj, instant when) noexcept {
@@ -54,8 +64,8 @@ void energy_meter::update(std::uint64_t energy_uj, instant when) noexcept {
   if (interrupted_) return start_at(energy_uj, when, absence::gap);
   const auto elapsed = when - last_at_;
   if (elapsed < least_interval) return;
-  if (energy_uj == last_uj_ && limits_.still_after > duration::zero()) return stand_still(elapsed);
-  moved_ = true;
+  if (energy_uj == last_uj_ && must_move()) return stand_still(elapsed);
+  if (moves_ < 2) ++moves_;
   if (is_dead()) {
     was_dead_ = true;
     return start_at(energy_uj, when, absence::gap);  // how much of that time it really counted is unknown
@@ -63,21 +73,30 @@ void energy_meter::update(std::uint64_t energy_uj, instant when) noexcept {
 
   const auto range = limits_.range_uj;
   const bool fell = energy_uj < last_uj_;
-  if (fell && last_uj_ > range) return start_at(energy_uj, when, absence::reset);  // also if range is 0
+  if (fell && last_uj_ > range)  // also if range is 0
+    return start_at(energy_uj, when, reset_by(true));
   const auto used_uj = fell ? range - last_uj_ + energy_uj : energy_uj - last_uj_;
 
   const double seconds = std::chrono::duration<double>(elapsed).count();
   const double most_uj = limits_.most_watts * seconds * 1e6;
-  if (static_cast<double>(used_uj) > most_uj) return start_at(energy_uj, when, absence::reset);
+  const double mean = static_cast<double>(used_uj) / 1e6 / seconds;
+  if (static_cast<double>(used_uj) > most_uj) {
+    watts_ = mean;
+    return start_at(energy_uj, when, reset_by(fell));
+  }
   if (range > 0 && static_cast<double>(used_uj) + static_cast<double>(range) <= most_uj) {
+    times_ = fault_ == fault::wraps_unseen ? times_ + 1 : 1;
+    fault_ = fault::wraps_unseen;
     return start_at(energy_uj, when, absence::gap);
   }
+  times_ = falls_ = 0;
+  fault_ = fault::none;
   total_uj_ += used_uj;
-  const double mean = static_cast<double>(used_uj) / 1e6 / seconds;
   const auto before = last_mean_;  // the counter has moved since, so it was alive and this mean is valid
-  const bool waits = !before && std::exchange(was_dead_, false);
+  const bool unproven = must_move() && moves_ < 2;
+  const bool waits = unproven || (!before && std::exchange(was_dead_, false));
   watts_ = before && may_have_died(*before, mean, seconds) ? *before : mean;
-  start_at(energy_uj, when, waits ? absence::gap : absence::none);
+  start_at(energy_uj, when, unproven ? absence::not_read_yet : waits ? absence::gap : absence::none);
   last_mean_ = mean;
 }
 

@@ -14,7 +14,8 @@ namespace binnacle::agent {
 /// The counter has 32 bits of an energy unit and wraps at max_energy_range_uj (under load after minutes), so
 /// a difference is taken modulo that range. Nothing is guessed. These readings give no power:
 /// - the first reading: not_read_yet; the total stays;
-/// - a difference that would need more than `most_watts`: `reset` (the driver was loaded again, hotplug);
+/// - a difference that would need more than `most_watts`: `reset` (the driver was loaded again, hotplug). From
+///   the third such reading in a row on it is no accident: `implausible` (faulty());
 /// - the last reading is so long ago that one more wrap would fit under `most_watts`: `gap`;
 /// - a suspend in between, reported by interrupt(): `gap`.
 /// In the last three cases the reading is a new start. Power is back with the next reading, and the energy of
@@ -23,8 +24,11 @@ namespace binnacle::agent {
 /// If a counter must move (`still_after`), a reading with an unchanged number does not mean 0 W. The start
 /// stays at the reading in which the counter last moved, so a counter that moves seldom still gives the right
 /// mean. The last power stays for a second; then there is none (no_data). From `still_after` on the counter
-/// is dead: `never_moved`, or `stands_still` if it has moved before. When it moves again, that reading is a
+/// is dead: `never_moved`, or `stands_still` if it has counted before. When it moves again, that reading is a
 /// new start (`gap`).
+///
+/// A counter that must move counts only when it has moved twice. Firmware may set a register once and never
+/// again, and the one jump would look like power. So the first mean waits for a second move (not_read_yet).
 ///
 /// A counter that dies between two readings leaves a mean that is too low, and looks like a load that falls.
 /// Only the next reading tells the two apart, because a live counter has moved again by then. So if a counter
@@ -44,6 +48,7 @@ class energy_meter {
 
   /// Sets another range, after the driver was reloaded.
   void set_range(std::uint64_t range_uj) noexcept { limits_.range_uj = range_uj; }
+  const limits& bounds() const noexcept { return limits_; }
 
   /// Takes a reading. Two readings less than 20 ms apart count as one, since the counter itself moves about
   /// every millisecond.
@@ -52,10 +57,20 @@ class energy_meter {
   /// The machine slept, or the counter could not be read for a while. The next reading is only a new start.
   void interrupt() noexcept;
 
+  /// What is wrong with a counter that gave no power three times in a row; none if it is not so.
+  enum class fault : unsigned char {
+    none,
+    too_fast,      ///< more than `most_watts`
+    backwards,     ///< its number falls
+    wraps_unseen,  ///< it may wrap between two readings; reason() stays `gap`
+  };
+  fault faulty() const noexcept { return times_ < enough_times ? fault::none : fault_; }
+
   /// Why there is no power; `none` if there is.
   absence reason() const noexcept { return reason_; }
   /// The mean power between the last two readings. If it has fallen and the counter has not moved since, it
-  /// is still the mean of the interval before. Units: watts. Only valid if reason() is none.
+  /// is still the mean of the interval before. Units: watts. Only valid if reason() is none; while a counter is
+  /// too_fast, what it claims.
   double watts() const noexcept { return watts_; }
   /// Why total_uj() is not valid; `none` if it is. While a counter that must move has not moved, a total of 0
   /// J would be a false claim.
@@ -68,9 +83,13 @@ class energy_meter {
   }
 
  private:
+  static constexpr unsigned enough_times = 3;
+
   void start_at(std::uint64_t energy_uj, instant when, absence why) noexcept;
+  absence reset_by(bool fell) noexcept;
   void stand_still(duration since) noexcept;
   bool may_have_died(double before, double mean, double seconds) const noexcept;
+  bool must_move() const noexcept { return limits_.still_after > duration::zero(); }
   bool is_dead() const noexcept {
     return reason_ == absence::never_moved || reason_ == absence::stands_still;
   }
@@ -78,7 +97,7 @@ class energy_meter {
   limits limits_;
   bool started_ = false;
   bool interrupted_ = false;
-  bool moved_ = false;
+  unsigned moves_ = 0;     // since the first reading; at most 2 are counted
   bool was_dead_ = false;  // it was dead, and has not given a mean since
   std::uint64_t last_uj_ = 0;
   instant last_at_{};
@@ -86,6 +105,9 @@ class energy_meter {
   double watts_ = 0;
   std::optional<double> last_mean_;  // between the last two moves; watts_ may still be the mean before
   absence reason_ = absence::not_read_yet;
+  fault fault_ = fault::none;  // of the last reading
+  unsigned times_ = 0;         // so many readings in a row had a fault,
+  unsigned falls_ = 0;         // and in so many of them the number fell
 };
 
 }  // namespace binnacle::agent

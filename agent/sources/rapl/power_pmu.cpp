@@ -45,8 +45,8 @@ std::string label_of(const cpu_seat& s, const std::vector<cpu_seat>& all) {
 
 }  // namespace
 
-std::vector<power_event> find_power_events(const std::string& sys_root) {
-  std::vector<power_event> found;
+power_pmu find_power_pmu(const std::string& sys_root) {
+  power_pmu found;
   const auto folder = sys_root + "/bus/event_source/devices/power";
   const auto type = read_line(folder + "/type");
   const auto number = type ? parse_unsigned(*type) : std::nullopt;
@@ -57,11 +57,18 @@ std::vector<power_event> find_power_events(const std::string& sys_root) {
   for (const auto& [name, zone] : known_events) {
     const auto alias = power.alias(std::string(name));
     const auto encoding = power.encode(name);
-    if (!alias || !encoding || alias->unit != "Joules" || alias->scale <= 0) continue;
+    if (!there(folder + "/events/" + std::string(name))) continue;
+    if (!alias || !encoding || alias->unit != "Joules" || alias->scale.value_or(0) <= 0) {
+      found.problems.push_back(fmt::format(
+          "the event {} of the perf PMU power is not used, for its files .scale and .unit do not say how many "
+          "Joules a count is",
+          name));
+      continue;
+    }
     for (const auto& s : seats) {
       const bool whole_machine = zone == "psys";
-      found.push_back({std::string(zone), whole_machine ? std::string() : label_of(s, seats), s.cpu,
-                       *encoding, alias->scale});
+      found.events.push_back({std::string(zone), whole_machine ? std::string() : label_of(s, seats), s.cpu,
+                       *encoding, *alias->scale});
       if (whole_machine) break;
     }
   }

@@ -21,10 +21,16 @@ struct power_event {
   double joules = 0;  ///< joules of one count
 };
 
-/// The events of that PMU below `sys_root`, packages first; empty if there is no such PMU. There is a package
-/// or die for each CPU in its cpumask, named as in powercap. psys stands for the whole machine and is listed
-/// once. Blocks: a few small files. Source: arch/x86/events/rapl.c.
-std::vector<power_event> find_power_events(const std::string& sys_root);
+/// What that PMU gives.
+struct power_pmu {
+  std::vector<power_event> events;    ///< packages first
+  std::vector<std::string> problems;  ///< why an event is refused
+};
+
+/// Looks at the PMU below `sys_root`; empty if there is none. There is a package or die for each CPU in its
+/// cpumask, named as in powercap. psys stands for the whole machine and is listed once. An event that does not
+/// say how many joules a count is, is refused. Blocks: a few small files. Source: arch/x86/events/rapl.c.
+power_pmu find_power_pmu(const std::string& sys_root);
 
 /// The zones that these events measure, as find_rapl_zones() would give them, but without folder and
 /// constraints.

@@ -1,6 +1,7 @@
 #include "agent/sources/rapl/rapl.hpp"
 
 #include "agent/base/problem_summary.hpp"
+#include "agent/kernel/cpu_list.hpp"
 #include "agent/sources/power_rules.hpp"
 #include "agent/sources/rapl/dead_counter.hpp"
 #include "common/system/os_error.hpp"
@@ -22,7 +23,6 @@ constexpr double most_package_watts = 1500;
 // A notebook's part of 15 W TDP may draw more than 60 W for seconds.
 constexpr double least_bound_watts = 150;
 constexpr double most_part_watts = 400;
-constexpr double most_platform_watts = 4000;
 
 metrics::label_set zone_labels(const rapl_zone& z) {
   metrics::label_set labels{{"zone", z.zone}};
@@ -56,7 +56,7 @@ double rapl_source::most_watts(const rapl_zone& z) const {
   if (z.zone == "psys") {
     double packages = 0;
     for (const auto& known : zones_) packages += known.tdp_watts.value_or(0);
-    return std::max(most_platform_watts, tdp_factor * packages);
+    return std::max(most_watts_of_processors, tdp_factor * packages);
   }
   if (const auto own = tdp_of(z)) return std::max(least_bound_watts, tdp_factor * *own);
   if (z.is_package()) return most_package_watts;
@@ -70,13 +70,34 @@ double rapl_source::most_watts(const rapl_zone& z) const {
   return most_package_watts;
 }
 
+// The CPUs that are online are shared out evenly among the packages, which is exact enough for such a bound.
+void rapl_source::set_least_watts() {
+  const auto online = read_cpu_list(options_.sys_root + "/devices/system/cpu/online");
+  const double of_cpus = least_watts_per_cpu * static_cast<double>(online ? online->size() : 0);
+  const auto is_package = [](const metered_zone& z) { return z.about.is_package(); };
+  const auto packages = static_cast<double>(std::ranges::count_if(zones_, is_package));
+  double of_packages = 0;
+  for (auto& z : zones_) {
+    if (!z.about.is_package()) continue;
+    z.least_watts = z.tdp_watts    ? std::min(*z.tdp_watts * least_share_of_tdp, least_watts_of_a_socket)
+                    : packages > 1 ? std::max(of_cpus / packages, least_watts_of_a_socket)
+                                   : of_cpus;
+    of_packages += z.least_watts;
+  }
+  for (auto& z : zones_)
+    if (z.about.zone == "psys") z.least_watts = std::max(of_cpus, of_packages);
+}
+
 result<void> rapl_source::discover(board& out) {
   auto tree = find_rapl_zones(options_.sys_root);
-  const auto events = find_power_events(options_.sys_root);
+  const auto by_perf = find_power_pmu(options_.sys_root);
+  const auto& events = by_perf.events;
   for (auto& known : zones_) known.files.reset();
   if (!tree && events.empty()) {
     for (auto& known : zones_) known.counter.reset();
-    return tree.error();
+    auto none = tree.error();
+    for (const auto& p : by_perf.problems) none.message += "; " + p;
+    return none;
   }
   const auto zones = tree ? tree->zones : zones_of(events);
   group_ = out.add_group("rapl", "", options_.period, metrics::stale_after(options_.period));
@@ -87,7 +108,8 @@ result<void> rapl_source::discover(board& out) {
   for (const auto& z : zones) {
     if (!z.is_package()) adopt(z, events, out);
   }
-  problems_ = tree ? std::move(tree->problems) : std::vector<std::string>();
+  set_least_watts();
+  problems_ = tree ? std::move(tree->problems) : by_perf.problems;
   no_tree_ = tree ? std::string() : tree.error().message;
   return {};
 }
@@ -219,15 +241,17 @@ powercap_number rapl_source::read_zone(metered_zone& z, board& out) {
     return n;
   }
   z.meter.update(n.value, time_.now());
-  if (z.meter.energy_reason() == absence::none) {
-    out.set(z.joules, static_cast<std::int64_t>(z.meter.total_uj() / 1'000'000));
-  } else {
-    out.set_absent(z.joules, z.meter.energy_reason());
-  }
-  if (const auto why = why_no_watts(z); why == absence::none) {
+  const auto why = why_no_watts(z);
+  if (why == absence::none) {
     out.set(z.watts, z.meter.watts());
   } else {
     out.set_absent(z.watts, why);
+  }
+  const auto no_joules = why == absence::implausible ? why : z.meter.energy_reason();
+  if (no_joules == absence::none) {
+    out.set(z.joules, static_cast<std::int64_t>(z.meter.total_uj() / 1'000'000));
+  } else {
+    out.set_absent(z.joules, no_joules);
   }
   return n;
 }
@@ -235,24 +259,48 @@ powercap_number rapl_source::read_zone(metered_zone& z, board& out) {
 // Why a zone whose counter could be read has no watts.
 absence rapl_source::why_no_watts(const metered_zone& z) {
   const auto reason = z.meter.reason();
-  const bool zero = reason == absence::none && no_watts(z.meter.watts());
-  return zero && !rule_of(z.about.zone).may_be_zero ? absence::implausible : reason;
+  const double watts = z.meter.watts();
+  const bool too_few = reason == absence::none && (no_watts(watts) || watts < z.least_watts);
+  return too_few && !rule_of(z.about.zone).may_be_zero ? absence::implausible : reason;
 }
 
 std::string rapl_source::why_unbelieved(const metered_zone& z) const {
   const auto what = full_name(z.about) + (z.counter ? ", energy by the perf PMU power," : "");
   switch (why_no_watts(z)) {
     case absence::never_moved:
-      return fmt::format("{} has never moved since it was first seen, so it is not used: {}; {}", what,
+      return fmt::format("{} has moved at most once since it was first seen, so it is not used: {}; {}", what,
                          why_counters_are_dead, dead_counter_remedy);
     case absence::stands_still:
       return fmt::format("{} has stood still for more than {} s, so it is not used: {}", what,
                          std::chrono::duration_cast<std::chrono::seconds>(options_.still_after).count(),
                          reload_remedy);
-    case absence::implausible:
-      return fmt::format("{} says 0 W although it is on, so it is not used: {}", what, reload_remedy);
-    default: return {};
+    default: return why_faulty(z, what);
   }
+}
+
+// About a counter whose number changes and still gives no watts that can be true.
+std::string rapl_source::why_faulty(const metered_zone& z, const std::string& what) const {
+  constexpr const char* wrong_unit = "so it is not used: its unit may be wrong; report it to the kernel's or "
+                                     "the hypervisor's makers";
+  const double watts = z.meter.watts();
+  const auto& bounds = z.meter.bounds();
+  switch (z.meter.faulty()) {
+    case energy_meter::fault::too_fast:
+      return fmt::format("{} says {:.0f} W, more than the {:.0f} W that it can draw at most, {}", what, watts,
+                         bounds.most_watts, wrong_unit);
+    case energy_meter::fault::backwards:
+      return fmt::format("{} runs backwards, so it is not used: {}", what, reload_remedy);
+    case energy_meter::fault::wraps_unseen:
+      return fmt::format("{} starts again at 0 after {} J, perhaps more than once between two readings, so it "
+                         "is not used: set rapl-period below {:.1f} s",
+                         what, bounds.range_uj / 1'000'000,
+                         static_cast<double>(bounds.range_uj) / 1e6 / bounds.most_watts);
+    case energy_meter::fault::none: break;
+  }
+  if (why_no_watts(z) != absence::implausible) return {};
+  if (no_watts(watts)) return fmt::format("{} says 0 W although it is on, so it is not used: {}", what, reload_remedy);
+  return fmt::format("{} says {:.2f} W, less than the {:.2f} W that it draws at least, {}", what, watts,
+                     z.least_watts, wrong_unit);
 }
 
 // `reason` says why the package has no power; `none` if it has.

@@ -58,6 +58,7 @@ class rapl_source final : public source {
     std::optional<power_counter> counter;  // the PMU's counter, if the files give no energy
     std::uint64_t range_uj = 0;
     energy_meter meter;
+    double least_watts = 0;  // fewer are not believed
     board::series_ref watts = board::no_series;
     board::series_ref joules = board::no_series;
     // Packages only.
@@ -67,16 +68,18 @@ class rapl_source final : public source {
     board::series_ref utilization = board::no_series;
   };
 
-  std::vector<finding> probe_events(const std::vector<power_event>& events, const rapl_absence& no_tree);
+  std::vector<finding> probe_events(const power_pmu& by_perf, const rapl_absence& no_tree);
   metered_zone* find(const rapl_zone& z);
   void adopt(const rapl_zone& z, const std::vector<power_event>& events, board& out);
   void choose_door(metered_zone& known, const std::vector<power_event>& events);
   void announce_package(metered_zone& z, board& out);
   std::optional<double> tdp_of(const rapl_zone& z) const;
   double most_watts(const rapl_zone& z) const;
+  void set_least_watts();
   static absence why_no_watts(const metered_zone& z);
   std::string why_unreadable(const metered_zone& z, const powercap_number& n) const;
   std::string why_unbelieved(const metered_zone& z) const;
+  std::string why_faulty(const metered_zone& z, const std::string& what) const;
   powercap_number read_zone(metered_zone& z, board& out);
   void read_package(metered_zone& z, absence reason, board& out);
 

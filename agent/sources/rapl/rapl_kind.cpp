@@ -30,7 +30,7 @@ void rapl_kind::add_needs(const settings& s, source_needs& needs) const {
   const auto energy = tree ? tree->zones.front().folder + "/energy_uj" : std::string();
   const bool closed = energy.empty() || (!open_readonly(energy) && errno == EACCES);
   const bool may_count = (needs.owned & one_capability(CAP_PERFMON)) != 0;
-  if (closed && may_count && !find_power_events(s.sys_root).empty()) {
+  if (closed && may_count && !find_power_pmu(s.sys_root).events.empty()) {
     // Prefer CAP_PERFMON to CAP_DAC_READ_SEARCH, because it opens no other file of the node.
     needs.capabilities.push_back({CAP_PERFMON, "rapl (the perf PMU power)"});
   } else if (!energy.empty()) {

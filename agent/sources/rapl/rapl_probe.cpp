@@ -60,26 +60,35 @@ finding dead(std::string what) {
           dead_counter_remedy};
 }
 
+void add_refused(const power_pmu& by_perf, std::vector<finding>& found) {
+  for (const auto& p : by_perf.problems)
+    found.push_back({finding::grade::broken, "an event of the perf PMU power", p,
+                     "report it to the kernel's or the hypervisor's makers; powercap has the same counters"});
+}
+
 }  // namespace
 
 std::vector<finding> rapl_source::probe() {
   const auto tree = find_rapl_zones(options_.sys_root);
-  const auto events = find_power_events(options_.sys_root);
+  const auto by_perf = find_power_pmu(options_.sys_root);
+  const auto& events = by_perf.events;
   if (!tree) {
     constexpr const char* what = "power of the CPU packages (RAPL)";
     auto none = why_no_rapl(options_.sys_root);
     if (tree.error().code == errc::io) none = {errc::io, tree.error().message, reload_remedy};
-    if (!events.empty()) return probe_events(events, none);
+    if (!events.empty()) return probe_events(by_perf, none);
     const auto grade = none.code == errc::unsupported ? finding::grade::absent : finding::grade::broken;
-    return {{grade, what, std::move(none.why), std::move(none.remedy)}};
+    std::vector<finding> found{{grade, what, std::move(none.why), std::move(none.remedy)}};
+    add_refused(by_perf, found);
+    return found;
   }
   std::vector<looked_at> counters;
   for (const auto& z : tree->zones) {
     auto files = std::make_shared<zone_files>(z.folder);
     looked_at c{[files] { return files->energy_uj(0, 0); }, files->energy_uj(0, 0), must_move(z)};
     if (const auto* e = find_event(events, z); c.first.reason != absence::none && e != nullptr) {
-      if (auto by_perf = at_perf(*e, open_, must_move(z)); by_perf.first.reason == absence::none)
-        c = std::move(by_perf);
+      if (auto other = at_perf(*e, open_, must_move(z)); other.first.reason == absence::none)
+        c = std::move(other);
     }
     counters.push_back(std::move(c));
   }
@@ -125,11 +134,12 @@ std::vector<finding> rapl_source::probe() {
   }
   for (const auto& p : tree->problems)
     found.push_back({finding::grade::broken, "a zone", p, "reload the driver intel_rapl_msr"});
+  add_refused(by_perf, found);
   return found;
 }
 
-std::vector<finding> rapl_source::probe_events(const std::vector<power_event>& events,
-                                               const rapl_absence& no_tree) {
+std::vector<finding> rapl_source::probe_events(const power_pmu& by_perf, const rapl_absence& no_tree) {
+  const auto& events = by_perf.events;
   const auto zones = zones_of(events);
   std::vector<looked_at> counters;
   for (const auto& z : zones) counters.push_back(at_perf(*find_event(events, z), open_, must_move(z)));
@@ -152,6 +162,7 @@ std::vector<finding> rapl_source::probe_events(const std::vector<power_event>& e
       found.push_back({finding::grade::works, what, {}, {}});
     }
   }
+  add_refused(by_perf, found);
   return found;
 }
 

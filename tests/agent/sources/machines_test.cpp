@@ -47,7 +47,7 @@ constexpr unsigned watched_seconds = 15;
 struct bench {
   explicit bench(const std::string& file) : about(file) {
     about.write(root.path());
-    const auto events = find_power_events(sys);
+    const auto events = find_power_pmu(sys).events;
     const auto joules = [this, events](const perf_encoding& encoding, unsigned cpu) -> std::optional<double> {
       for (const auto& e : events) {
         if (e.encoding != encoding || e.cpu != cpu) continue;
@@ -92,8 +92,10 @@ void add_zones(const bench& b, std::string& out) {
     for (const auto& c : z.constraints) out += " " + c.name;
     out += '\n';
   }
-  for (const auto& e : find_power_events(b.sys))
+  const auto by_perf = find_power_pmu(b.sys);
+  for (const auto& e : by_perf.events)
     out += fmt::format("power event {} through CPU {}\n", bench::name_of(e), e.cpu);
+  for (const auto& problem : by_perf.problems) out += fmt::format("power events: {}\n", problem);
 }
 
 void add_sensors(const bench& b, std::string& out) {

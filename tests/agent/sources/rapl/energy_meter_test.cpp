@@ -185,7 +185,8 @@ TEST_CASE(
 
 TEST_CASE("a counter that dies keeps its last power for less than a second, then has none, and is named") {
   energy_meter m(must_move);
-  m.update(0, at(0s));
+  m.update(0, at(-1s));
+  m.update(1, at(0s));
   m.update(100'000'000, at(1s));
   CHECK(m.watts() == doctest::Approx(100));
   for (auto t = 1200ms; t < 2000ms; t += 200ms) {
@@ -224,15 +225,18 @@ TEST_CASE("a counter that dies keeps its last power for less than a second, then
   }
 }
 
-TEST_CASE("a counter that never moved is a value as soon as it moves") {
+TEST_CASE("a counter that never moved is a value as soon as it has moved twice") {
   energy_meter m(must_move);
   SUBCASE("before it was given up") {
     m.update(5, at(0s));
     m.update(5, at(1s));
     m.update(8'000'005, at(2s));
+    CHECK(m.reason() == absence::not_read_yet);
+    CHECK(m.energy_reason() == absence::not_read_yet);
+    m.update(12'000'005, at(3s));
     CHECK(m.reason() == absence::none);
     CHECK(m.watts() == doctest::Approx(4));
-    CHECK(m.total_uj() == 8'000'000);
+    CHECK(m.total_uj() == 12'000'000);
   }
   SUBCASE("after that, from the next reading on") {
     m.update(5, at(0s));
@@ -276,7 +280,7 @@ TEST_CASE("a counter that dies between two readings says no lower watts at any m
       double uj = 0;
       instant now = at(0s);
       m.update(0, now);
-      for (int i = 0; i < 5; ++i) m.update(static_cast<std::uint64_t>(uj += step), now += period);
+      for (int i = 0; i < 6; ++i) m.update(static_cast<std::uint64_t>(uj += step), now += period);
       uj += step * died_at;
       for (int i = 0; i < 100; ++i) {
         m.update(static_cast<std::uint64_t>(uj), now += period);
@@ -295,6 +299,7 @@ TEST_CASE("watts that fall are told when the counter has moved once more, watts 
     return m.reason() == absence::none ? m.watts() : -1;
   };
   m.update(0, at(0s));
+  CHECK(after(100) == -1);
   CHECK(after(100) == doctest::Approx(100));
   CHECK(after(60) == doctest::Approx(100));  // the load ended in the middle of the interval
   CHECK(after(20) == doctest::Approx(60));
@@ -311,6 +316,7 @@ TEST_CASE("a counter in large steps that reads one step less has not fallen") {
   double sum = 0;
   for (int i = 0; i <= 500; ++i) {
     m.update(static_cast<std::uint64_t>(i * 7.2) * 1'000'000, at(i * 200ms));
+    if (i > 1) REQUIRE(m.reason() == absence::none);
     if (i > 0) sum += m.watts();
   }
   CHECK(sum / 500 == doctest::Approx(36));
@@ -318,18 +324,82 @@ TEST_CASE("a counter in large steps that reads one step less has not fallen") {
 
 TEST_CASE("a counter that falls while it stood still is a reset, and one that wraps goes on") {
   energy_meter m(must_move);
+  m.update(range - 3'000'000, at(-1s));
   m.update(range - 2'000'000, at(0s));
   m.update(range - 2'000'000, at(5s));
   SUBCASE("wrap") {
     m.update(8'000'000, at(6s));
     CHECK(m.reason() == absence::none);
-    CHECK(m.total_uj() == 10'000'000);
+    CHECK(m.total_uj() == 11'000'000);
   }
   SUBCASE("reset") {
     m.update(100'000'000'000, at(6s));
     CHECK(m.reason() == absence::reset);
     CHECK(m.energy_reason() == absence::none);
   }
+}
+
+// Before, its one jump was power, the node used that psys, and without it had no power for ever.
+TEST_CASE("a counter that makes one jump and then stands never counts") {
+  for (const auto period : {200ms, 1000ms}) {
+    for (const std::uint64_t jump : {3'000'000, 150'000'000}) {
+      energy_meter m(must_move);
+      for (auto t = 0ms; t < 60s; t += period) {
+        m.update(t < 5s ? 7 : 7 + jump, at(t));
+        CAPTURE(t.count());
+        CHECK(m.reason() == (t < 15s ? absence::not_read_yet : absence::never_moved));
+        CHECK(m.energy_reason() == m.reason());
+      }
+    }
+  }
+}
+
+TEST_CASE("a counter that always says more watts than there can be is implausible, not reset for ever") {
+  energy_meter m(package);
+  std::uint64_t uj = 0;
+  const auto after = [&](int second, std::uint64_t watts) {
+    uj = (uj + watts * 1'000'000) % range;
+    m.update(uj, at(std::chrono::seconds(second)));
+    return m.reason();
+  };
+  after(0, 0);
+  // 120 W in nJ; the counter wraps at every second or third reading.
+  for (int second = 1; second <= 20; ++second) {
+    CHECK(after(second, 120'000) == (second < 3 ? absence::reset : absence::implausible));
+    CHECK(m.energy_reason() == (second < 3 ? absence::none : absence::implausible));
+  }
+  CHECK(m.faulty() == energy_meter::fault::too_fast);
+  CHECK(m.watts() == doctest::Approx(120'000));
+  CHECK(after(21, 120) == absence::none);
+  CHECK(m.faulty() == energy_meter::fault::none);
+  CHECK(after(22, 120'000) == absence::reset);
+}
+
+TEST_CASE("a counter that runs backwards is implausible, with a range and without") {
+  for (const std::uint64_t wraps_at : {range, std::uint64_t{0}}) {
+    CAPTURE(wraps_at);
+    energy_meter m({wraps_at, 820, 10s});
+    for (int second = 0; second <= 20; ++second) {
+      m.update(200'000'000'000 - static_cast<std::uint64_t>(second) * 100'000'000,
+               at(std::chrono::seconds(second)));
+      CHECK(m.reason() == (second == 0  ? absence::not_read_yet
+                           : second < 3 ? absence::reset
+                                        : absence::implausible));
+    }
+    CHECK(m.faulty() == energy_meter::fault::backwards);
+  }
+}
+
+TEST_CASE("a counter that may wrap between two readings says so") {
+  energy_meter m({500'000'000, 820});
+  for (int second = 0; second <= 3; ++second)
+    m.update(static_cast<std::uint64_t>(second) * 100'000'000, at(std::chrono::seconds(second)));
+  CHECK(m.reason() == absence::gap);
+  CHECK(m.faulty() == energy_meter::fault::wraps_unseen);
+  m.update(320'000'000, at(3200ms));
+  CHECK(m.reason() == absence::none);
+  CHECK(m.watts() == doctest::Approx(100));
+  CHECK(m.faulty() == energy_meter::fault::none);
 }
 
 TEST_SUITE_END();

@@ -43,7 +43,11 @@ struct bench : agent::test::perf_machine {
     return o;
   }
   bool read(duration pause = 1s) { return perf_machine::read(source, pause); }
-  void warm_up() { perf_machine::warm_up(source); }
+  // Until there are watts.
+  void warm_up() {
+    perf_machine::warm_up(source);
+    REQUIRE(read());
+  }
   std::string watts(const std::string& package) {
     return shown(out, "rapl_power_watts", {{"package", package}});
   }
@@ -66,7 +70,7 @@ TEST_SUITE_BEGIN("agent/sources/rapl/power_pmu");
 TEST_CASE("each package, its memory and the platform once, through the CPUs of the mask") {
   temp_folder sys;
   write_pmu_tree(sys.path(), pmus::xeon());
-  const auto found = find_power_events(sys.path());
+  const auto found = find_power_pmu(sys.path()).events;
   REQUIRE(found.size() == 5);
   CHECK(found[0].zone == "package");
   CHECK(found[0].package == "0");
@@ -84,7 +88,7 @@ TEST_CASE("a die with counters of its own has powercap's name") {
   machine.seats = {{0, 0}, {0, 0}, {0, 1}, {0, 1}};
   temp_folder sys;
   write_pmu_tree(sys.path(), machine);
-  const auto found = find_power_events(sys.path());
+  const auto found = find_power_pmu(sys.path()).events;
   REQUIRE(found.size() == 2);
   CHECK(found[0].package == "0-die-0");
   CHECK(found[1].package == "0-die-1");
@@ -92,7 +96,7 @@ TEST_CASE("a die with counters of its own has powercap's name") {
 
 TEST_CASE("a PMU that cannot be used gives no events") {
   temp_folder sys;
-  CHECK(find_power_events(sys.path()).empty());
+  CHECK(find_power_pmu(sys.path()).events.empty());
   auto machine = pmus::xeon();
   SUBCASE("no CPUs to read it through") { machine.pmus[3].cpumask.clear(); }
   SUBCASE("another unit") {
@@ -102,7 +106,37 @@ TEST_CASE("a PMU that cannot be used gives no events") {
   }
   SUBCASE("CPUs whose package nobody knows") { machine.seats.clear(); }
   write_pmu_tree(sys.path(), machine);
-  CHECK(find_power_events(sys.path()).empty());
+  CHECK(find_power_pmu(sys.path()).events.empty());
+}
+
+// Before, a missing scale counted as 1: each count of 2^-32 J was a joule.
+TEST_CASE("an event that does not say how many joules a count is, is refused with that reason") {
+  auto machine = pmus::xeon();
+  auto& events = machine.pmus[3].events;
+  const auto name = [](const auto& file) { return file.first; };
+  SUBCASE("no .scale") { std::erase_if(events, [&](const auto& e) { return name(e) == "energy-pkg.scale"; }); }
+  SUBCASE("a .scale that is no number") { std::ranges::find(events, "energy-pkg.scale", name)->second = "many"; }
+  SUBCASE("no .unit") { std::erase_if(events, [&](const auto& e) { return name(e) == "energy-pkg.unit"; }); }
+  bench b(machine);
+  const auto found = find_power_pmu(b.sys.path());
+  CHECK(std::ranges::none_of(found.events, [](const power_event& e) { return e.zone == "package"; }));
+  REQUIRE(found.problems.size() == 1);
+  CHECK(holds(found.problems[0], "the event energy-pkg of the perf PMU power is not used"));
+  b.warm_up();
+  CHECK(b.watts("0") == "no such series");
+  CHECK(holds(b.source.limitation(), "energy-pkg"));
+  const auto probed = b.source.probe();
+  CHECK(probed.back().how == finding::grade::broken);
+  CHECK(holds(probed.back().why, "energy-pkg"));
+}
+
+TEST_CASE("where no event says how many joules a count is, the source says so beside powercap's reason") {
+  auto machine = pmus::xeon();
+  std::erase_if(machine.pmus[3].events, [](const auto& e) { return e.first.ends_with(".scale"); });
+  bench b(machine);
+  const auto failed = b.source.discover(b.out);
+  REQUIRE_FALSE(failed);
+  CHECK(holds(failed.error().message, "energy-psys"));
 }
 
 TEST_CASE("the range is where 2^64 counts are, and a wrap there is no reset") {
@@ -122,7 +156,7 @@ TEST_CASE("without powercap all of a machine's power comes from the perf PMU, un
   CHECK(b.watts("1") == "150.0");
   CHECK(shown(b.out, "rapl_zone_power_watts", {{"zone", "dram"}, {"package", "1"}}) == "20.0");
   CHECK(shown(b.out, "rapl_zone_power_watts", {{"zone", "psys"}}) == "500.0");
-  CHECK(shown(b.out, "rapl_energy_joules_total", {{"zone", "package"}, {"package", "0"}}) == "150");
+  CHECK(shown(b.out, "rapl_energy_joules_total", {{"zone", "package"}, {"package", "0"}}) == "300");
   CHECK(shown(b.out, "rapl_tdp_watts", {{"package", "0"}}) == "no_data");
   CHECK(b.source.limitation().empty());
 }
@@ -156,11 +190,11 @@ TEST_CASE("when powercap opens again it is taken, with one reading without power
   powercap.advance(1s);
   REQUIRE(b.read());
   CHECK(b.watts("0") == "gap");
-  CHECK(shown(b.out, "rapl_energy_joules_total", {{"zone", "package"}, {"package", "0"}}) == "150");
+  CHECK(shown(b.out, "rapl_energy_joules_total", {{"zone", "package"}, {"package", "0"}}) == "300");
   powercap.advance(1s);
   REQUIRE(b.read());
   CHECK(b.watts("0") == "70.0");
-  CHECK(shown(b.out, "rapl_energy_joules_total", {{"zone", "package"}, {"package", "0"}}) == "220");
+  CHECK(shown(b.out, "rapl_energy_joules_total", {{"zone", "package"}, {"package", "0"}}) == "370");
 }
 
 TEST_CASE("without either right both are named, and granting one mends it") {

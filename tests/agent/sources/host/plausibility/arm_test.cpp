@@ -149,6 +149,34 @@ TEST_CASE("arm-scmi and hwmon: DCMI that contradicts the processors is set aside
   }
 }
 
+TEST_CASE("wrong unit: sensors in mW or nW where µW are promised are not believed") {
+  temp_folder sys;
+  sys.write("devices/system/cpu/online", "0-79\n");
+  arm a;
+  host_source host(host_options{.period = 1s, .sys_root = sys.path()}, a.clock.source());
+  REQUIRE(host.discover(a.out));
+  const auto says = [&](double watts) {
+    a.out.set(a.zone("SOC", watts), watts);
+    for (int i = 0; i < 31; ++i) {
+      a.clock.now += 1s;
+      a.out.mark_read(a.firmware, a.clock.now);
+      REQUIRE(host.read(a.out));
+    }
+  };
+  says(180);
+  CHECK(a.node("arm-scmi") == "180.0");
+  for (const double wrong : {0.18, 180'000.0}) {
+    CAPTURE(wrong);
+    says(wrong);
+    CHECK(a.node("arm-scmi") == "implausible");
+    CHECK(a.set_aside("arm-scmi", "wrong_unit") == "1");
+    CHECK(holds(host.limitation(), "the processors draw between 2 W and 4000 W"));
+  }
+  says(2.5);
+  CHECK(a.node("arm-scmi") == "2.5");
+  CHECK(a.set_aside("arm-scmi", "wrong_unit") == "0");
+}
+
 TEST_SUITE_END();
 
 }  // namespace plausibility_arm_test

@@ -3,7 +3,9 @@
 #include "tests/agent/sources/host/plausibility/machines.hpp"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,7 +35,7 @@ TEST_CASE("a psys that never moves gives no watts; after 10 s it has a reason, a
     CHECK(m.node("psys") == (second < 10 ? "not_read_yet" : "no such series"));
     CHECK(m.node("rapl") == (second < 10 ? "no such series" : "224.0"));
   }
-  CHECK(holds(m.rapl.limitation(), "psys has never moved since it was first seen"));
+  CHECK(holds(m.rapl.limitation(), "psys has moved at most once since it was first seen"));
   CHECK(holds(m.rapl.limitation(), "virtual machine"));
   REQUIRE(m.sim.set_watts("psys go"));
   m.pass(2s);
@@ -114,7 +116,9 @@ TEST_CASE(
 }
 
 TEST_CASE("a short period: reading every 200 ms finds no counter standing that moves, nor 0 W") {
-  machine m(machines::xeon_two_sockets(), 0.5, 200ms);
+  machine m(machines::xeon_two_sockets(), 0.5, 200ms);  // the least that is believed is 0.41 W
+  m.begin();
+  m.pass(200ms);
   m.begin();
   for (int i = 0; i < 300; ++i) {
     m.pass(200ms);
@@ -126,9 +130,9 @@ TEST_CASE("a short period: reading every 200 ms finds no counter standing that m
 
 TEST_CASE("small memory: a zone under the steps that leave the node is no zone that stands still") {
   machine m(machines::xeon_two_sockets(),
-            0.2);  // memory draws 0.024 W, shown as 0.0 W and for the first 41 s as 0 J
+            0.415);  // memory draws 0.0498 W, shown as 0.0 W and for the first 20 s as 0 J
   m.begin();
-  m.pass(30s);
+  m.pass(20s);
   CHECK(m.dram("0") == "0.0");
   CHECK(shown(m.out, "rapl_energy_joules_total", {{"zone", "dram"}, {"package", "0"}}) == "0");
   CHECK(m.rapl.limitation().empty());
@@ -172,6 +176,110 @@ TEST_CASE(
   CHECK(shown(m.out, "rapl_tdp_utilization_ratio", {{"package", "0"}}) == "implausible");
   CHECK(m.node("rapl") == "implausible");
   CHECK(holds(m.rapl.limitation(), "says 0 W although it is on"));
+}
+
+// Before, such a package was the node with the lowest watts of all.
+TEST_CASE("wrong unit: a package in mJ where µJ are promised is implausible, and so is its energy") {
+  struct row {
+    const char* what;
+    std::vector<zone_spec> zones;
+    double watts;
+    const char* online;  // CPUs
+    const char* least;   // in words
+  };
+  const auto alone = [](std::vector<zone_spec> zones) { return std::vector<zone_spec>{zones[0]}; };
+  const std::vector<row> rows{{"the TDP is known", alone(machines::xeon_two_sockets()), 350, "0-7", "0.41 W"},
+                              {"two sockets", machines::epyc(), 280, "0-7", "1.00 W"},
+                              {"eight CPUs", alone(machines::epyc()), 120, "0-7", "0.20 W"},
+                              {"96 CPUs", alone(machines::epyc()), 400, "0-95", "2.40 W"}};
+  for (const auto& r : rows) {
+    CAPTURE(r.what);
+    machine m(r.zones, r.watts / 1000);
+    m.sys.write("devices/system/cpu/online", std::string(r.online) + "\n");
+    m.begin();
+    m.pass(3s);
+    CHECK(m.package("0") == "implausible");
+    CHECK(shown(m.out, "rapl_energy_joules_total", {{"zone", "package"}, {"package", "0"}}) == "implausible");
+    CHECK(m.watts() == std::nullopt);
+    CHECK(holds(m.rapl.limitation(), fmt::format("less than the {} that it draws at least", r.least)));
+    REQUIRE(m.sim.set_watts(fmt::format("{}", r.watts)));  // another kernel
+    m.pass(11s);
+    CHECK(m.package("0") == fmt::format("{:.1f}", r.watts));
+  }
+}
+
+TEST_CASE("wrong unit: what idles lowest is believed") {
+  const auto alone = [](std::vector<zone_spec> zones) { return std::vector<zone_spec>{zones[0]}; };
+  SUBCASE("a notebook of 28 W that sleeps nearly all the time") {
+    machine m(machines::client(), 0.3);
+    m.sys.write("devices/system/cpu/online", "0-7\n");
+    m.begin();
+    m.pass(3s);
+    CHECK(m.package("0") == "0.3");
+  }
+  SUBCASE("a notebook of AMD with 16 CPUs") {
+    machine m(alone(machines::epyc()), 1);
+    m.sys.write("devices/system/cpu/online", "0-15\n");
+    m.begin();
+    m.pass(3s);
+    CHECK(m.package("0") == "1.0");
+  }
+  SUBCASE("a socket without work in a server") {
+    machine m(machines::epyc(), 12);
+    m.sys.write("devices/system/cpu/online", "0-255\n");
+    m.begin();
+    m.pass(3s);
+    CHECK(m.package("1") == "12.0");
+  }
+}
+
+TEST_CASE("wrong unit: packages in nJ are implausible, not reset for ever") {
+  machine m(machines::epyc(), 90'000);
+  m.begin();
+  m.pass(2s);
+  CHECK(m.package("0") == "reset");
+  m.pass(2s);
+  CHECK(m.package("0") == "implausible");
+  CHECK(m.node("rapl") == "implausible");
+  CHECK(holds(m.rapl.limitation(), " W, more than the 1500 W that it can draw at most, so it is not used: its unit may be wrong"));
+}
+
+// Before, the jump was power: psys counted, then had none, and nothing took its place.
+TEST_CASE("one jump: a psys that jumps once and then stands is dead, and RAPL counts") {
+  machine m(machines::xeon_two_sockets());
+  REQUIRE(m.sim.set_watts("psys stop"));
+  m.begin();
+  m.pass(3s);
+  m.sys.write(zone_folder({2}) + "/energy_uj", "2300000000\n");  // 300 J more
+  for (int second = 1; second <= 30; ++second) {
+    m.pass(1s);
+    CHECK(m.psys() == (second <= 10 ? "not_read_yet" : "never_moved"));
+    CHECK(m.node("rapl") == (second <= 10 ? "no such series" : "224.0"));
+  }
+}
+
+TEST_CASE("backwards: a counter whose number falls is implausible, and says so") {
+  machine m(std::vector<zone_spec>{{.name = "package-0"}});
+  REQUIRE(m.sim.set_watts("package-0 stop"));
+  m.begin();
+  for (int second = 1; second <= 5; ++second) {
+    m.sys.write(zone_folder({0}) + "/energy_uj", std::to_string(9'000'000'000 - second * 100'000'000ll) + "\n");
+    m.clock.now += 1s;
+    m.read();
+  }
+  CHECK(m.node("rapl") == "implausible");
+  CHECK(holds(m.rapl.limitation(), "package-0 runs backwards"));
+}
+
+TEST_CASE("a range so small that wraps between two readings cannot be told has a sentence") {
+  auto zones = machines::epyc();
+  zones[0].range_uj = 1'200'000'000;
+  machine m(zones);
+  m.begin();
+  m.pass(5s);
+  CHECK(m.package("0") == "gap");
+  CHECK(holds(m.rapl.limitation(), "package-0 starts again at 0 after 1200 J"));
+  CHECK(holds(m.rapl.limitation(), "set rapl-period below 0.8 s"));
 }
 
 TEST_CASE("zero: a psys that moves so little that it shows 0 W is implausible") {
