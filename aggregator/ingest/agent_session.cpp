@@ -436,7 +436,6 @@ void agent_session::leave(instant now) {
   node_link& link = c.link_of(*node_);
   if (link.current.lock().get() != this) return;  // a newer session has the node
   link.current.reset();
-  link.tenants.seen(whole_address(), now);
   if (c.closed) return;
   c.core.disconnected(*node_, now);
 }

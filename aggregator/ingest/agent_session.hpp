@@ -57,7 +57,7 @@ class agent_session : public std::enable_shared_from_this<agent_session> {
   void welcome(std::uint32_t reauthenticate_after_s, instant now);
   bool is_another_machine(const agent_session& older) const;
   bool is_same_agent(const agent_session& older) const;
-  bool is_kept_from(const agent_session& older, const node_link& link, instant now) const;
+  bool is_kept_from(const agent_session& older, store::node_id id, instant now) const;
   void refuse_for(const agent_session& older, store::node_id id, const std::string& name, instant now);
   void replaced(const agent_session& older, store::node_id id, const std::string& name, instant now);
   void on_catalog();
