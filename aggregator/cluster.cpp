@@ -404,6 +404,7 @@ cluster_report cluster::state() const {
   out.calls = c.calls;
   out.refused = c.refused;
   out.broken = c.broken;
+  out.members_left_out = c.members_left_out;
   out.lists = r.lists;
   return out;
 }
