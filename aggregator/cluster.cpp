@@ -18,6 +18,7 @@
 #include "aggregator/enforce/pending_judgements.hpp"
 #include "aggregator/enforce/policy_status.hpp"
 #include "aggregator/enforce/status_pace.hpp"
+#include "aggregator/enforce/status_turns.hpp"
 #include "aggregator/ingest_report.hpp"
 #include "aggregator/kube/client/access.hpp"
 #include "aggregator/kube/election/campaign.hpp"
@@ -90,7 +91,7 @@ struct cluster::impl {
   task<void> keep_statuses(sources from);
   task<void> keep_looking_at_writers();
   task<void> look_at_status(kube::object_key key, sources from,
-                            const labels::node_label_sync::foreign_labels& foreign);
+                            const labels::node_label_sync::foreign_labels& foreign, bool has_turn);
   task<void> write_status(kube::object_key key, boost::json::object wanted, enforce::urgency how);
   std::optional<kube::object_key> next_object();
 
@@ -109,6 +110,7 @@ struct cluster::impl {
   std::unique_ptr<async::event> news;              // notified of new events
   std::unique_ptr<async::task_group> running;      // from start() on
   enforce::status_pace pace;
+  enforce::status_turns turns;
   kube::object_key last_looked_at;
   std::vector<std::string> policy_writers;
   said_once policy_trouble, pod_trouble, set_trouble, lease_trouble, status_trouble;
@@ -206,16 +208,17 @@ task<void> cluster::impl::keep_statuses(sources from) {
   instant next_round = boot_clock::now();
   for (;;) {
     const instant before = boot_clock::now();
-    if (before < next_round) {
-      const async::deadline until = within(next_round - before);
+    const instant due = turns.empty() ? next_round : std::min(next_round, pace.next_change());
+    if (before < due) {
+      const async::deadline until = within(due - before);
       co_await statuses_due->wait(until);
     }
     const labels::node_label_sync::foreign_labels foreign = nodes->foreign();
-    // First the policies that just changed: somebody waits to see their status.
-    const auto fresh = unjudged.take(judged->policies_taken);
-    for (std::size_t i = 0; i < fresh.size(); ++i) {
-      if (i > 0) co_await async::sleep_for(enforce::status_pace::first_change);
-      co_await look_at_status(fresh[i], from, foreign);
+    for (const kube::object_key& edited : unjudged.take(judged->policies_taken)) turns.wants(edited, true);
+    if (!turns.empty() && boot_clock::now() >= pace.next_change()) {
+      co_await async::sleep_for({});
+      const auto key = turns.next();
+      co_await look_at_status(*key, from, foreign, true);
     }
     if (boot_clock::now() < next_round) continue;
     next_round = boot_clock::now() + look_at_statuses;
@@ -223,7 +226,7 @@ task<void> cluster::impl::keep_statuses(sources from) {
     for (std::size_t i = 0; i < looks; ++i) {
       if (i > 0) co_await async::sleep_for({});  // walks over all nodes: scheduler's calls go first
       const auto key = next_object();
-      if (key) co_await look_at_status(*key, from, foreign);
+      if (key) co_await look_at_status(*key, from, foreign, false);
     }
   }
 }
@@ -244,9 +247,12 @@ task<void> cluster::impl::keep_looking_at_writers() {
   }
 }
 
-/// Writes a policy's status if it has changed and status_pace allows it now.
+/// Writes a policy's status if it has its turn, or only the data's age has changed, and status_pace allows it
+/// now. A change without a turn waits for one. If it were written only when nothing was written a moment
+/// before, a policy whose neighbour in the order of looks changes all the time would never be written.
 task<void> cluster::impl::look_at_status(kube::object_key key, sources from,
-                                         const labels::node_label_sync::foreign_labels& foreign) {
+                                         const labels::node_label_sync::foreign_labels& foreign,
+                                         bool has_turn) {
   const instant now = boot_clock::now();
   const auto found = policies.objects().find(key);
   if (found == policies.objects().end() || unjudged.awaits(key) || !candidate.leads(now)) co_return;
@@ -260,7 +266,11 @@ task<void> cluster::impl::look_at_status(kube::object_key key, sources from,
       refusal_of_agents(from.judged.repeated_ends, from.nodes.policies(), {key.name_space, key.name});
   boost::json::object wanted = enforce::status_of(facts, object.status, std::chrono::system_clock::now());
   const enforce::urgency how = enforce::difference(wanted, object.status);
-  if (pace.may_write(name, how, now)) co_await write_status(key, std::move(wanted), how);
+  if (how == enforce::urgency::change && !has_turn) {
+    if (pace.is_due(name, now)) turns.wants(key, false);
+  } else if (pace.may_write(name, how, now)) {
+    co_await write_status(key, std::move(wanted), how);
+  }
 }
 
 task<void> cluster::impl::write_status(kube::object_key key, boost::json::object wanted,
@@ -404,6 +414,7 @@ cluster_report cluster::state() const {
   out.calls = c.calls;
   out.refused = c.refused;
   out.broken = c.broken;
+  out.members_left_out = c.members_left_out;
   out.lists = r.lists;
   return out;
 }

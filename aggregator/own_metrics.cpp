@@ -212,6 +212,7 @@ void add_kubernetes(collector& c, const cluster_report& k) {
   calls("refused", k.refused);
   calls("broken", k.broken);
   c.add("binnacle_kubernetes_lists_total", k.lists);
+  c.add("binnacle_kubernetes_members_left_out_total", k.members_left_out);
   const auto patches = [&c](const char* outcome, std::uint64_t n) {
     c.add("binnacle_node_patches_total", n, {{"outcome", outcome}});
   };

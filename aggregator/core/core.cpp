@@ -111,8 +111,24 @@ void core::connected(store::node_id id, std::string agent_version, std::string p
             .peer_address = std::move(peer_address)});
 }
 
+void core::welcomed(store::node_id id, const network& from, std::string_view boot, std::string_view displaced,
+                    instant now) {
+  tenants_of(id).welcomed(from, boot, displaced, at(now));
+}
+
+node_tenants& core::tenants_of(store::node_id id) {
+  if (tenants_.size() <= store::index(id)) tenants_.resize(store::index(id) + 1);
+  return tenants_[store::index(id)];
+}
+
+const node_tenants& core::tenants(store::node_id id) const {
+  static const node_tenants nobody;
+  return store::index(id) < tenants_.size() ? tenants_[store::index(id)] : nobody;
+}
+
 void core::disconnected(store::node_id id, instant now) {
   store_.set_linked(id, false, at(now));
+  tenants_of(id).left(now_);
   heard_of({.id = id, .connected = false});
 }
 
@@ -270,7 +286,10 @@ std::vector<store::warehouse::gone_node> core::forget_idle(duration idle, instan
       store_.forget_idle(idle, at(now), [this](const std::string& name) { return router_.keeps(name); });
   if (gone.empty()) return gone;
   nodes_forgotten news;
-  for (const auto& n : gone) news.ids.push_back(n.id);
+  for (const auto& n : gone) {
+    news.ids.push_back(n.id);
+    tenants_of(n.id) = {};
+  }
   learning_.forget(news.ids);
   yield_(faces_news(std::move(news)));
   router_.forget_nodes(gone, now_);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "aggregator/core/changes.hpp"
+#include "aggregator/core/node_tenants.hpp"
 #include "aggregator/core/power_learning.hpp"
 #include "aggregator/core/reading_shares.hpp"
 #include "aggregator/core/recollection.hpp"
@@ -70,6 +71,10 @@ class core {
 
   /// The id of a node; a new name gets a new id. Errors: overloaded; see store::warehouse::node().
   result<store::node_id> node(std::string_view name) { return store_.node(name); }
+  /// An agent at this address may speak for the node, and does so until disconnected(). `boot`, `displaced`:
+  /// see node_tenants::welcomed().
+  void welcomed(store::node_id id, const network& from, std::string_view boot, std::string_view displaced,
+                instant now);
   /// The node's link is up, to this agent.
   void connected(store::node_id id, std::string agent_version, std::string peer_address, instant now);
   /// The node's link is down.
@@ -161,11 +166,13 @@ class core {
   /// What agents are to read and how often, and which parties get less than they wish for.
   const reading_shares& readings() const noexcept { return readings_; }
   const power_learning& learning() const noexcept { return learning_; }
+  const node_tenants& tenants(store::node_id id) const;
 
  private:
   class engine_side;
 
   instant at(instant now) noexcept { return now_ = std::max(now_, now); }
+  node_tenants& tenants_of(store::node_id id);
   void heard_of(store::node_update u);
   void add_node(draft& d, store::node_id id) const;
   std::vector<policy::kept_policy> policies_to_keep() const;
@@ -189,6 +196,7 @@ class core {
   policy::engine engine_;
   labels::label_router router_;
   power_learning learning_;
+  std::vector<node_tenants> tenants_;       // by node id
   std::unique_ptr<recollection> recalled_;  // null: there is none, or no longer
   std::vector<policy::kept_policy> recalled_policies_;
   policies_in_force wanted_;

@@ -88,7 +88,7 @@ bool core::add_nodes(draft& d, std::size_t most) const {
 }
 
 void core::add_node(draft& d, store::node_id id) const {
-  snapshot::node n{store_.name(id), {}, router_.to_keep(id)};
+  snapshot::node n{store_.name(id), {}, router_.to_keep(id), tenants(id).to_keep(now_)};
   const std::size_t room = std::min(d.share, d.room), least = size_of(n);
   constexpr std::size_t sections = 3;  // each begins with a word
   if (least + sections * sizeof(std::int64_t) > room) {
@@ -158,6 +158,7 @@ std::size_t core::recall(snapshot from, duration shift, instant now) {
     if (id.has_error()) continue;  // more nodes than are allowed now
     ++known;
     recalled_->identify(i, *id);
+    tenants_of(*id).recall(n.tenants, shift, now_);
     if (const auto learned = recalled_->learned(*id)) learning_.recall(*id, *learned);
     store_.set_linked(*id, false, now_);
     heard_of({.id = *id, .connected = false});

@@ -4,6 +4,7 @@
 #include "common/backoff.hpp"
 #include "common/clock.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -28,13 +29,18 @@ class status_pace {
         pauses_({std::chrono::milliseconds(400), std::chrono::milliseconds(1600), std::chrono::seconds(30)}) {
   }
 
-  bool may_write(const std::string& policy, urgency how, instant now) const {
-    if (how == urgency::none || now < paused_until_) return false;
+  /// Whether the last write of this policy is long enough ago.
+  bool is_due(const std::string& policy, instant now) const {
     const auto at = not_before_.find(policy);
-    if (at != not_before_.end() && now < at->second) return false;
-    if (!last_) return true;
-    return now - *last_ >= (how == urgency::change ? first_change : duration::zero()) &&
-           (how == urgency::change || !last_age_ || now - *last_age_ >= between_ages);
+    return at == not_before_.end() || now >= at->second;
+  }
+  /// When the next change of any policy may be written.
+  instant next_change() const { return std::max(paused_until_, last_ ? *last_ + first_change : instant()); }
+
+  bool may_write(const std::string& policy, urgency how, instant now) const {
+    if (how == urgency::none || now < paused_until_ || !is_due(policy, now)) return false;
+    if (how == urgency::change) return now >= next_change();
+    return !last_age_ || now - *last_age_ >= between_ages;
   }
   void wrote(const std::string& policy, urgency how, instant now) {
     not_before_[policy] = now + between_changes;

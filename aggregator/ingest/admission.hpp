@@ -4,11 +4,6 @@
 #include "common/wire/reason.hpp"
 
 #include <algorithm>
-#include <cstdint>
-#include <map>
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace binnacle::ingest {
 
@@ -53,52 +48,6 @@ class swap_watch {
  private:
   instant since_{}, contested_until_{};
   int count_ = 0;
-};
-
-/// The addresses from which a node's agent was welcomed, in order. An address keeps its rank for a day after
-/// its last session. Many new addresses cannot push out older ones. Pure.
-class node_tenants {
- public:
-  static constexpr std::size_t most = 4;
-  static constexpr duration remembered = std::chrono::hours(24);
-
-  /// A session with this boot id was welcomed. `displaced`: the boot id of the session that it replaced, if
-  /// that session was still heard; empty after a reboot.
-  void welcomed(const network& from, std::string_view boot, std::string_view displaced, instant now) {
-    std::erase_if(all_, [now](const tenant& t) { return now - t.last > remembered; });
-    const auto at = find(from);
-    if (at == all_.end()) {
-      if (all_.size() < most) all_.push_back({from, std::string(boot), now});
-      return;
-    }
-    at->last = now;
-    if (at->boot != displaced) at->boot = boot;
-  }
-  /// The session from this address goes on, or has just ended.
-  void seen(const network& from, instant now) {
-    if (const auto at = find(from); at != all_.end()) at->last = now;
-  }
-  /// Whether the address `one` was welcomed before `other`.
-  bool is_before(const network& one, const network& other) const { return find(one) < find(other); }
-  /// The boot id of the machine at this address; empty if it is not known.
-  std::string_view boot_at(const network& from) const {
-    const auto at = find(from);
-    return at == all_.end() ? std::string_view() : at->boot;
-  }
-
- private:
-  struct tenant {
-    network address;
-    std::string boot;
-    instant last{};
-  };
-  std::vector<tenant>::iterator find(const network& address) {
-    return std::ranges::find(all_, address, &tenant::address);
-  }
-  std::vector<tenant>::const_iterator find(const network& address) const {
-    return std::ranges::find(all_, address, &tenant::address);
-  }
-  std::vector<tenant> all_;  // in the order in which they came
 };
 
 /// Tells when the sessions of one node end again and again for the same reason. Pure.

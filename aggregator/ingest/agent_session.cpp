@@ -163,15 +163,18 @@ task<void> agent_session::serve() {
 }
 
 /// Does nothing while a catalog is being prepared, because the next messages depend on it. A peer may send
-/// hundreds of short messages at once, each of which costs a look at ten thousand series, so other peers get
-/// their turns in between.
+/// hundreds of short messages at once, each of which costs a look at ten thousand series or unpacks to 4 MiB,
+/// so other peers get their turns in between. A message that cannot be read ends the turn, because the
+/// exception may cost more than its bytes.
 void agent_session::drain_events(instant now) {
   const std::uint64_t frames = machine_.counters().frames_in, unknown = machine_.counters().unknown_kinds;
   std::size_t work = 0;
   unread_ = false;
   for (bool more = !preparing_; more && !unread_;) {
-    work += work_of_a_message;
-    switch (machine_.next(now)) {
+    const std::uint64_t unpacked = machine_.unpacked();
+    const machine_event what = machine_.next(now);
+    work += work_of_a_message + (machine_.unpacked() - unpacked) / bytes_of_a_series;
+    switch (what) {
       case machine_event::nothing: more = false; break;
       case machine_event::hello: on_hello(now); break;
       case machine_event::catalog:
@@ -184,6 +187,7 @@ void agent_session::drain_events(instant now) {
         break;
       case machine_event::clock: on_clock(now); break;
       case machine_event::statuses: shared_->core.sources(*node_, machine_.take_statuses(), now); break;
+      case machine_event::left_out: work = most_work; break;
       case machine_event::ended:
         on_end(now);
         more = false;
@@ -433,7 +437,6 @@ void agent_session::leave(instant now) {
   node_link& link = c.link_of(*node_);
   if (link.current.lock().get() != this) return;  // a newer session has the node
   link.current.reset();
-  link.tenants.seen(whole_address(), now);
   if (c.closed) return;
   c.core.disconnected(*node_, now);
 }

@@ -57,7 +57,7 @@ class agent_session : public std::enable_shared_from_this<agent_session> {
   void welcome(std::uint32_t reauthenticate_after_s, instant now);
   bool is_another_machine(const agent_session& older) const;
   bool is_same_agent(const agent_session& older) const;
-  bool is_kept_from(const agent_session& older, const node_link& link, instant now) const;
+  bool is_kept_from(const agent_session& older, store::node_id id, instant now) const;
   void refuse_for(const agent_session& older, store::node_id id, const std::string& name, instant now);
   void replaced(const agent_session& older, store::node_id id, const std::string& name, instant now);
   void on_catalog();
@@ -104,9 +104,10 @@ class agent_session : public std::enable_shared_from_this<agent_session> {
   std::size_t wish_ = least_read;
 
   static constexpr std::size_t least_read = 2048, most_read = std::size_t{64} << 10;
-  // The work of one turn, about a millisecond, counted in series. A message counts as 50 series. A batch also
-  // counts all series of its node, because it may make us look at all of them.
-  static constexpr std::size_t work_of_a_message = 50, most_work = 50'000;
+  // The work of one turn, about a millisecond, counted in series. A message counts as 50 series, and 32 bytes
+  // that it unpacks to as one. A batch also counts all series of its node, because it may make us look at all
+  // of them.
+  static constexpr std::size_t work_of_a_message = 50, bytes_of_a_series = 32, most_work = 50'000;
 };
 
 }  // namespace binnacle::ingest

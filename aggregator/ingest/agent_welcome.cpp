@@ -16,8 +16,9 @@
 // - Agents of one machine replace each other. An agent that has the node's boot id and address is taken to
 //   run on the node.
 //
-// What this cannot do: if the thief comes before the agent (after the aggregator has restarted, while the
-// agent is away), the thief counts as the first. But nobody is shut out silently. The log, `binnacle status`,
+// Who was first is part of the core's state (core/node_tenants), so it outlives a restart of the aggregator.
+// What this cannot do: if the thief comes before the agent and nothing is known of the node (a new node, or
+// an aggregator that begins without a state), the thief counts as the first. But nobody is shut out silently. The log, `binnacle status`,
 // the doctor and a metric report the contest, with both addresses, and `denied-serials` ends it. Believing
 // neither of the two would be no better, because then any thief could silence a node.
 #include "aggregator/ingest/agent_session.hpp"
@@ -148,14 +149,13 @@ void agent_session::welcome(std::uint32_t reauthenticate_after_s, instant now) {
   node_link& link = c.link_of(*id);
   std::string displaced;  // the boot id of a session that was heard
   if (const auto older = link.current.lock()) {
-    link.tenants.seen(older->whole_address(), now);
-    if (is_kept_from(*older, link, now)) return refuse_for(*older, *id, name, now);
+    if (is_kept_from(*older, *id, now)) return refuse_for(*older, *id, name, now);
     ++c.counters.superseded;
     if (older->machine_.is_heard(now)) displaced = older->machine_.greeting().boot_id;
     older->close(wire::reason::superseded, "a newer session of this node came from " + address());
     replaced(*older, *id, name, now);
   }
-  link.tenants.welcomed(whole_address(), said.boot_id, displaced, now);
+  c.core.welcomed(*id, whole_address(), said.boot_id, displaced, now);
   node_ = *id;
   name_ = std::move(name);
   link.current = weak_from_this();
@@ -185,12 +185,13 @@ bool agent_session::is_same_agent(const agent_session& older) const {
 }
 
 // The reasons are at the top of this file.
-bool agent_session::is_kept_from(const agent_session& older, const node_link& link, instant now) const {
+bool agent_session::is_kept_from(const agent_session& older, store::node_id id, instant now) const {
   if (is_same_agent(older) || !older.machine_.is_heard(now)) return false;
+  const aggregator::node_tenants& tenants = shared_->core.tenants(id);
   const network here = whole_address(), there = older.whole_address();
-  if (here != there) return !link.tenants.is_before(here, there);
-  if (!is_another_machine(older) || !link.swaps.contested(now)) return false;
-  return link.tenants.boot_at(here) != machine_.greeting().boot_id;
+  if (here != there) return !tenants.is_before(here, there);
+  if (!is_another_machine(older) || !shared_->link_of(id).swaps.contested(now)) return false;
+  return tenants.boot_at(here) != machine_.greeting().boot_id;
 }
 
 // An agent that has only moved to another address is told to come back soon: its old session will be silent

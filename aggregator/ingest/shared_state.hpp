@@ -80,7 +80,6 @@ struct node_link {
   wire::link_offset clock;
   catalog_pace pace;  ///< of the node, so that an agent cannot evade it by connecting again
   swap_watch swaps;
-  node_tenants tenants;
   end_watch ends;
   line_throttle lines{10, std::chrono::seconds(10)};  ///< a link that keeps breaking must not fill the log
   std::string other;  ///< the address of the agent that was last replaced or turned away

@@ -14,11 +14,17 @@ const json::object* condition_in(const json::object& status, std::string_view ty
 }
 
 result<json::object> parse_object(std::string_view text) {
+  std::vector<json_reader::cut> nobody_asks;
+  return parse_object(text, nobody_asks);
+}
+
+result<json::object> parse_object(std::string_view text, std::vector<json_reader::cut>& cuts) {
   json_reader reader;
   const auto used = reader.read(text, false);
   if (used.has_error()) return error{errc::protocol, "the answer is not JSON: " + used.error().message};
   if (*used < text.size()) return error{errc::protocol, "the answer is not JSON: more follows behind it"};
   json::value v = reader.take();
+  cuts = reader.take_cuts();
   if (!v.is_object()) return error{errc::protocol, "the answer is not a JSON object"};
   return std::move(v.as_object());
 }
@@ -39,7 +45,8 @@ result<void> object_stream::feed(std::string_view bytes,
       return error{errc::overloaded, "the API server sent an object larger than 8 MiB, which is not read"};
     if (!reader_.is_complete()) continue;
     const json::value v = reader_.take();
-    size_ = 0;
+    size_ = left_out_ = 0;
+    for (const json_reader::cut& c : reader_.take_cuts()) left_out_ += c.members;
     const json::object* object = v.if_object();
     if (object == nullptr)
       return error{errc::protocol, "the API server's stream has something that is not an object"};

@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <string_view>
+#include <vector>
 
 /// Reads Kubernetes' JSON without trusting it (single members: common/text/json_members.hpp).
 namespace binnacle::kube {
@@ -16,6 +17,8 @@ const boost::json::object* condition_in(const boost::json::object& status, std::
 
 /// `text` as one JSON object. Errors: protocol.
 result<boost::json::object> parse_object(std::string_view text);
+/// The same; `cuts` are the members beyond the most, which were left out.
+result<boost::json::object> parse_object(std::string_view text, std::vector<json_reader::cut>& cuts);
 
 /// Reads the JSON objects in a stream of bytes, with white space between them, as in a watch's body.
 class object_stream {
@@ -25,10 +28,13 @@ class object_stream {
   /// Calls `each` for every object that is complete now, until `each` returns false. Errors: protocol (not
   /// JSON, not an object), overloaded (too large). After an error the stream cannot be used any more.
   result<void> feed(std::string_view bytes, const std::function<bool(const boost::json::object&)>& each);
+  /// How many members of the object that `each` was called for last were left out.
+  std::size_t members_left_out() const noexcept { return left_out_; }
 
  private:
   json_reader reader_;
   std::size_t size_ = 0;  // of the object that is coming
+  std::size_t left_out_ = 0;
 };
 
 }  // namespace binnacle::kube

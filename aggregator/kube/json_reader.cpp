@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace binnacle::kube {
@@ -27,17 +28,18 @@ class builder {
 
   void begin() { stack_.reset(); }
   json::value release() { return stack_.release(); }
+  std::vector<json_reader::cut> take_cuts() { return std::exchange(cuts_, {}); }
 
   bool on_document_begin(error_code&) { return true; }
   bool on_document_end(error_code&) { return true; }
-  bool on_object_begin(error_code&) { return enter(); }
+  bool on_object_begin(error_code&) { return enter(false); }
   bool on_object_end(std::size_t, error_code&) {
     if (!leave()) return true;
     stack_.push_object(open_.back().members);
     open_.pop_back();
     return true;
   }
-  bool on_array_begin(error_code&) { return enter(); }
+  bool on_array_begin(error_code&) { return enter(true); }
   bool on_array_end(std::size_t n, error_code&) {
     if (!leave()) return true;
     stack_.push_array(n);
@@ -52,7 +54,9 @@ class builder {
     if (skipped_ == 0) {
       key_.append(s.data(), s.size());
       container& in = open_.back();
-      if (in.members == json_reader::most_members || (in.is_metadata && key_ == "managedFields")) {
+      const bool is_full = in.members == json_reader::most_members;
+      if (is_full) cut();
+      if (is_full || (in.is_metadata && key_ == "managedFields")) {
         skipped_ = 1;
       } else {
         ++in.members;
@@ -98,16 +102,27 @@ class builder {
  private:
   struct container {
     std::size_t members = 0;   // that were kept
+    std::size_t elements = 0;  // objects and arrays that have begun in this array
+    bool is_array = false;
     bool is_metadata = false;  // the value of a member of that name
     bool at_metadata = false;  // its next value is
   };
 
-  bool enter() {
-    if (skipped_ == 0)
-      open_.push_back({.is_metadata = !open_.empty() && open_.back().at_metadata});
-    else
+  bool enter(bool is_array) {
+    if (skipped_ > 0) {
       ++skipped_;
+      return true;
+    }
+    if (!open_.empty()) ++open_.back().elements;
+    open_.push_back({.is_array = is_array, .is_metadata = !open_.empty() && open_.back().at_metadata});
     return true;
+  }
+  /// A member is left out because its object has too many.
+  void cut() {
+    std::optional<std::size_t> item;
+    if (open_.size() > 1 && open_[1].is_array) item = open_[1].elements - 1;
+    if (cuts_.empty() || cuts_.back().item != item) cuts_.push_back({item, 0});
+    ++cuts_.back().members;
   }
   /// Whether what ends is kept.
   bool leave() {
@@ -127,6 +142,7 @@ class builder {
   json::value_stack stack_;
   std::string key_;
   std::vector<container> open_;
+  std::vector<json_reader::cut> cuts_;
   std::size_t skipped_ = 0;  // 1: the next value is left out; more: how deep we are in one, and 1
 };
 
@@ -161,5 +177,7 @@ json::value json_reader::take() {
   impl_->parser.handler().begin();
   return out;
 }
+
+std::vector<json_reader::cut> json_reader::take_cuts() { return impl_->parser.handler().take_cuts(); }
 
 }  // namespace binnacle::kube

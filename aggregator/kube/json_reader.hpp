@@ -6,7 +6,9 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string_view>
+#include <vector>
 
 namespace binnacle::kube {
 
@@ -18,6 +20,12 @@ namespace binnacle::kube {
 class json_reader {
  public:
   static constexpr std::size_t most_members = 512;
+  /// Members beyond the most, somewhere in a value.
+  struct cut {
+    /// In this element of an array that is a member of the value, as `items` of a list; none: elsewhere.
+    std::optional<std::size_t> item;
+    std::size_t members = 0;
+  };
 
   json_reader();
   ~json_reader();
@@ -30,6 +38,8 @@ class json_reader {
   bool is_complete() const;
   /// The complete value. The reader begins anew.
   boost::json::value take();
+  /// What the values taken since the last call have lost; in order, each item once.
+  std::vector<cut> take_cuts();
 
  private:
   struct impl;

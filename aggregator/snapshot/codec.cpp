@@ -20,6 +20,7 @@
 #include "aggregator/policy/strategies.hpp"
 #include "aggregator/snapshot/snapshot.capnp.h"
 #include "aggregator/snapshot/snapshot.hpp"
+#include "common/wire/limits.hpp"
 
 #include <capnp/message.h>
 #include <capnp/serialize-packed.h>
@@ -28,6 +29,7 @@
 #include <kj/io.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace binnacle::aggregator {
@@ -91,6 +93,19 @@ result<snapshot> read(schema::Snapshot::Reader in) {
   return out;
 }
 
+/// None: no machine can be there, or can have been then.
+std::optional<snapshot::tenant> read(schema::Tenant::Reader in) {
+  snapshot::tenant out;
+  const auto address = in.getAddress();
+  if (address.size() != out.address.bytes.size() || in.getBootId().size() > wire::max_name ||
+      !believable(in.getLastNs()))
+    return std::nullopt;
+  std::ranges::copy(address, out.address.bytes.begin());
+  out.boot = text(in.getBootId());
+  out.last = from_ns(in.getLastNs());
+  return out;
+}
+
 /// False: there are more than `most`.
 bool read_nodes(schema::Snapshot::Reader in, std::size_t most, std::vector<snapshot::node>& out) {
   for (const auto n : in.getNodes()) {
@@ -101,6 +116,10 @@ bool read_nodes(schema::Snapshot::Reader in, std::size_t most, std::vector<snaps
     node.words.reserve(words.size());
     for (const std::int64_t w : words) node.words.push_back(w);
     for (const auto l : n.getLabels()) node.labels.emplace(text(l.getKey()), text(l.getValue()));
+    for (const auto t : n.getTenants()) {
+      if (node.tenants.size() == snapshot::most_tenants) break;
+      if (auto tenant = read(t)) node.tenants.push_back(std::move(*tenant));
+    }
   }
   return true;
 }
@@ -151,6 +170,13 @@ void write_nodes(schema::Snapshot::Builder root, std::span<const snapshot::node>
       labels[l].setKey(key.c_str());
       labels[l++].setValue(value.c_str());
     }
+    auto tenants = nodes[i].initTenants(static_cast<unsigned>(n.tenants.size()));
+    for (unsigned t = 0; t < tenants.size(); ++t) {
+      const snapshot::tenant& one = n.tenants[t];
+      tenants[t].setAddress(kj::arrayPtr(one.address.bytes.data(), one.address.bytes.size()));
+      tenants[t].setBootId(one.boot.c_str());
+      tenants[t].setLastNs(to_ns(one.last));
+    }
   }
 }
 
@@ -185,10 +211,12 @@ duration shift_of(const snapshot& s, const clocks& now) noexcept {
   return same_boot(s, now) ? duration::zero() : now.boot - age_of(s, now) - s.taken;
 }
 
-// Lists and texts begin with a pointer and end with a zero; a label is an entry of a tree in memory.
+// Lists and texts begin with a pointer and end with a zero; a label is an entry of a tree in memory. A tenant
+// has a word and two pointers.
 std::size_t size_of(const snapshot::node& n) noexcept {
   std::size_t out = sizeof n + n.name.size() + 16 + n.words.size() * sizeof(std::int64_t);
   for (const auto& [key, value] : n.labels) out += 128 + key.size() + value.size();
+  for (const snapshot::tenant& t : n.tenants) out += sizeof t + 16 + t.boot.size();
   return out;
 }
 

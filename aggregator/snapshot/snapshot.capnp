@@ -51,6 +51,14 @@ struct Node {
   # Then what was learned of the node's watts: the number of words, and the words. Older releases have no such part.
   words @1 :List(Int64);
   labels @2 :List(Label);   # standalone only
+  tenants @3 :List(Tenant); # in the order in which they came; older releases neither write nor read them
+}
+
+# An address from which an agent of the node was welcomed.
+struct Tenant {
+  address @0 :Data;         # 16 bytes; IPv4 is mapped into IPv6
+  bootId @1 :Text;          # of the machine there, as it says
+  lastNs @2 :Int64;         # when its last session ended; if one goes on, when the snapshot was taken
 }
 
 struct Label {

@@ -5,6 +5,7 @@
 #include "aggregator/store/types.hpp"
 #include "aggregator/store/words.hpp"
 #include "common/clock.hpp"
+#include "common/crowd.hpp"
 #include "common/error.hpp"
 
 #include <chrono>
@@ -26,10 +27,19 @@ struct snapshot {
     store::column_spec spec;
     std::string meaning;  ///< warehouse::meaning()
   };
+  /// An address from which an agent of the node was welcomed (core/node_tenants).
+  struct tenant {
+    network address;
+    std::string boot;  ///< the boot id of the machine there
+    instant last{};    ///< when its last session ended, or the snapshot was taken
+    friend bool operator==(const tenant&, const tenant&) = default;
+  };
+  static constexpr std::size_t most_tenants = 4;
   struct node {
     std::string name;
     store::words words;                         ///< snapshot.capnp says how they lie
     std::map<std::string, std::string> labels;  ///< standalone: what the node carries
+    std::vector<tenant> tenants = {};           ///< at most most_tenants, in the order in which they came
   };
 
   std::string boot_id;  ///< whose boot time the instants are

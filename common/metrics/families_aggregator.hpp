@@ -376,6 +376,12 @@ inline constexpr family aggregator[] = {
      .help =
          "Times that all TASPolicy objects were listed: at the start, and when a watch could not be resumed.",
      .source = "aggregator"},
+    {.name = "binnacle_kubernetes_members_left_out_total",
+     .unit = "",
+     .type = kind::counter,
+     .help = "Labels and annotations of objects of the Kubernetes API that were not read, because only the "
+             "first 512 of an object are. Counted each time that the object comes; the log names it.",
+     .source = "aggregator"},
     {.name = "binnacle_kubernetes_leads",
      .unit = "",
      .help =

@@ -23,11 +23,10 @@ aggregator_session::aggregator_session(const settings& s, instant now)
 
 auto aggregator_session::next(instant now) -> event {
   if (state_ == state::ended) return event::ended;
-  while (!opening_) {
+  if (!opening_) {
     const auto frame = next_frame();
     if (frame.has_error()) return end(frame.error());
-    if (!frame->has_value()) break;
-    if (const event e = receive(**frame, now); e != event::nothing) return e;
+    if (frame->has_value()) return receive(**frame, now);
   }
   if (now >= reauthenticate_by_)
     return end({reason::reauthentication, "the credential was not renewed in time"});
@@ -68,7 +67,7 @@ auto aggregator_session::receive(const frame_view& frame, instant now) -> event 
   if (!decoded->has_value()) {
     if (state_ != state::streaming) return end(too_early());
     deadline_ = now + silence_;
-    return event::nothing;
+    return event::left_out;
   }
   message& m = **decoded;
   if (auto* g = std::get_if<goodbye>(&m)) {

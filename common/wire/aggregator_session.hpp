@@ -24,6 +24,7 @@ class aggregator_session : public session {
     batch,     ///< last_batch()
     statuses,  ///< take_statuses()
     clock,     ///< last_clock()
+    left_out,  ///< a message that could not be read was left out; see left_out()
     ended,     ///< see ended(); every further call gives `ended` again
   };
   struct settings {
@@ -82,7 +83,6 @@ class aggregator_session : public session {
 
  private:
   event end(fault why, duration retry_after = {});
-  /// `nothing` if the frame is left out.
   event receive(const frame_view& frame, instant now);
   event take_hello(hello h, instant now);
   void ask_for_clock(instant now);

@@ -54,6 +54,8 @@ class session {
   /// and closes the connection.
   const std::optional<fault>& ended() const noexcept { return ended_; }
   const session_counters& counters() const noexcept { return counters_; }
+  /// The bytes that the peer's messages unpacked to so far, but for catalogs, which are unpacked elsewhere.
+  std::uint64_t unpacked() const noexcept { return scratch_.unpacked; }
   /// The items that were left out of the peer's messages in this session.
   const omissions& left_out() const noexcept { return left_out_; }
   /// How many items were left out since the last call.

@@ -53,6 +53,7 @@ struct replica {
     announced.groups.push_back({"os", {}, 1000, 4000});
     announced.series.push_back({.family = "temp"});
     const auto id = whole.node("node").value();
+    whole.welcomed(id, network{{1}}, "boot", {}, now);
     whole.connected(id, "1", "10.0.0.1", now);
     if (whole.catalog(id, announced, now).has_error()) std::abort();
     for (int s = 0; s < seconds; ++s) {
@@ -87,6 +88,9 @@ void go_on_from(snapshot s, duration shift) {
   if (again.has_error() || again->policies.size() != kept.policies.size()) std::abort();
   for (std::size_t i = 0; i < kept.policies.size(); ++i) {
     if (again->policies[i].value != kept.policies[i].value) std::abort();
+  }
+  for (std::size_t i = 0; i < kept.nodes.size(); ++i) {
+    if (again->nodes.at(i).tenants != kept.nodes[i].tenants) std::abort();
   }
 }
 

@@ -1,6 +1,12 @@
 #include "aggregator/kube/client/client.hpp"
 
 #include "aggregator/kube/client/credentials.hpp"
+#include "aggregator/kube/json_reader.hpp"
+#include "common/log/rare_warning.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
 
 namespace binnacle::kube {
 
@@ -8,8 +14,9 @@ using async::deadline;
 using async::task;
 
 struct client::impl {
-  impl(access a, std::shared_ptr<credentials> c)
-      : to(std::move(a)),
+  impl(access a, std::shared_ptr<credentials> c, logger l)
+      : log(std::move(l)),
+        to(std::move(a)),
         who(std::move(c)),
         wire(
             {to.host, to.port, to.server_name}, [known = who] { return known->tls(); },
@@ -21,10 +28,12 @@ struct client::impl {
   /// Counts the answer. True: the call may succeed with fresh credentials.
   bool count(const result<unsigned>& status);
 
+  const logger log;
   const access to;
   const std::shared_ptr<credentials> who;
   http::client wire;
   counters numbers;
+  rare_warning left_out_warning;
 };
 
 http::call client::impl::dressed(http::call what) const {
@@ -53,9 +62,9 @@ client::client(std::unique_ptr<impl> i) : impl_(std::move(i)) {}
 client::~client() = default;
 
 result<std::shared_ptr<client>> client::open(access to, logger log) {
-  auto who = credentials::open(to, std::move(log));
+  auto who = credentials::open(to, log);
   if (who.has_error()) return who.error();
-  auto made = std::make_unique<impl>(std::move(to), std::move(*who));
+  auto made = std::make_unique<impl>(std::move(to), std::move(*who), std::move(log));
   return std::shared_ptr<client>(new client(std::move(made)));
 }
 
@@ -79,6 +88,15 @@ task<result<http::answer_stream>> client::stream(http::call what, deadline until
   auto got = co_await impl_->wire.open(std::move(ready), until);
   impl_->count(got.has_error() ? result<unsigned>(got.error()) : result<unsigned>(got->head().status));
   co_return got;
+}
+
+void client::left_out(std::uint64_t members, std::string_view of, instant now) {
+  impl_->numbers.members_left_out += members;
+  impl_->left_out_warning.say(
+      impl_->log, now,
+      fmt::format("{}: {} labels or annotations are not read, because only the first {} of an object are: "
+                  "remove those that nobody needs",
+                  of, members, json_reader::most_members));
 }
 
 const access& client::where() const noexcept { return impl_->to; }

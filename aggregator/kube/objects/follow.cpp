@@ -20,6 +20,11 @@ http::call get(const reflector::action& todo) {
   return out;
 }
 
+void count_left_out(client& api, reflector& machine, instant now) {
+  const reflector::left_out some = machine.take_left_out();
+  if (some.members > 0) api.left_out(some.members, some.last, now);
+}
+
 task<void> list(client& api, reflector& machine, reflector::action todo) {
   http::call what = get(todo);
   auto got = co_await api.ask(std::move(what), within(todo.within));
@@ -28,6 +33,7 @@ task<void> list(client& api, reflector& machine, reflector::action todo) {
     machine.broke(got.error(), now);
   } else {
     machine.listed(*got, now);
+    count_left_out(api, machine, now);
   }
 }
 
@@ -58,6 +64,7 @@ task<void> watch(client& api, reflector& machine, reflector::action todo,
       go_on = false;
     } else {
       go_on = machine.received(*piece, now);
+      count_left_out(api, machine, now);
       after();
     }
   }

@@ -105,7 +105,8 @@ std::string reflector::watch_target() {
 
 void reflector::listed(const http::answer& a, instant now) {
   if (const auto r = refusal_of(a)) return refused(*r, now);
-  const auto list = parse_object(a.body);
+  std::vector<json_reader::cut> cuts;
+  const auto list = parse_object(a.body, cuts);
   if (list.has_error()) return fail(list.error(), std::nullopt, now);
   const json::object* meta = object_in(*list, "metadata");
   const json::value* items = list->if_contains("items");
@@ -114,14 +115,19 @@ void reflector::listed(const http::answer& a, instant now) {
     return fail({errc::protocol, "what the API server answered is not a list"}, std::nullopt, now);
   unknown_since_.reset();
   absent_ = false;
-  take_items(*list);
+  take_items(*list, cuts);
   continue_ = text_in(*meta, "continue");
   if (continue_.empty()) finish_list(*list);
 }
 
-void reflector::take_items(const json::object& list) {
+void reflector::take_items(const json::object& list, const std::vector<json_reader::cut>& cuts) {
   const json::array* items = list.at("items").if_array();
   if (items == nullptr) return;
+  for (const json_reader::cut& c : cuts) {
+    const json::object* object =
+        c.item && *c.item < items->size() ? items->at(*c.item).if_object() : nullptr;
+    leave_out(c.members, object == nullptr ? object_key() : metadata_of(*object).key);
+  }
   for (const json::value& item : *items) {
     const json::object* object = item.if_object();
     if (object == nullptr || !metadata_of(*object).usable()) continue;
@@ -184,6 +190,7 @@ bool reflector::take_event(const json::object& event, instant now) {
   ++counters_.events;
   list_from_ = from::last;  // the newest list was good; only later versions can expire now
   const metadata meta = metadata_of(*object);
+  if (const std::size_t members = stream_->members_left_out(); members > 0) leave_out(members, meta.key);
   if (!meta.version.empty()) version_ = meta.version;
   if (type == "ADDED" || type == "MODIFIED") {
     if (meta.usable()) upsert(*object);
@@ -191,6 +198,11 @@ bool reflector::take_event(const json::object& event, instant now) {
     forget(meta.key);
   }
   return true;  // BOOKMARK, and types that later servers may add
+}
+
+void reflector::leave_out(std::size_t members, const object_key& of) {
+  left_out_.members += members;
+  left_out_.last = fmt::format("{} {}", settings_.what, of.text());
 }
 
 void reflector::upsert(const json::object& object) {

@@ -16,6 +16,8 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace binnacle::kube {
 
@@ -64,6 +66,11 @@ class reflector {
     /// connection counts as dead. For a wait: how long to wait.
     duration within{};
   };
+  /// Members of objects (labels, annotations) beyond json_reader::most_members of one object.
+  struct left_out {
+    std::uint64_t members = 0;
+    std::string last;  ///< the object that had the last of them, for people
+  };
   struct counters {
     std::uint64_t lists = 0, watches = 0, events = 0, failures = 0, expired = 0;
   };
@@ -91,6 +98,8 @@ class reflector {
   /// Why the known objects are not up to date, in one sentence; empty if they are.
   const std::string& trouble() const noexcept { return trouble_; }
   const counters& stats() const noexcept { return counters_; }
+  /// What was left out of the objects that came since the last call.
+  left_out take_left_out() { return std::exchange(left_out_, {}); }
 
  private:
   enum class from : unsigned char { cache, last, newest };  // where a list may come from
@@ -98,9 +107,10 @@ class reflector {
   std::string asked(std::string_view how) const;
   std::string list_target() const;
   std::string watch_target();
-  void take_items(const boost::json::object& list);
+  void take_items(const boost::json::object& list, const std::vector<json_reader::cut>& cuts);
   void finish_list(const boost::json::object& list);
   bool take_event(const boost::json::object& event, instant now);
+  void leave_out(std::size_t members, const object_key& of);
   void upsert(const boost::json::object& object);
   void forget(const object_key& key);
   void relist(from where);
@@ -132,6 +142,7 @@ class reflector {
 
   std::string trouble_;
   counters counters_;
+  left_out left_out_;
 };
 
 }  // namespace binnacle::kube

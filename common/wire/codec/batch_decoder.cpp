@@ -60,8 +60,9 @@ outcome<void> read_header(reader in, const delta_memory& memory, bool any, batch
 class bad_items {
  public:
   template <class Why>
-  void add(Why&& why) {
-    if (n_++ == 0) first_ = why();
+  void add(Why&& why, std::size_t n = 1) {
+    if (n_ == 0) first_ = why();
+    n_ += n;
   }
   void tell(omissions& left_out) {
     if (n_ > 0) left_out.add(std::move(first_), n_);
@@ -73,6 +74,15 @@ class bad_items {
   fault first_;
 };
 
+/// How many items of a column may be right: as many as the catalog has. Those beyond are bad and are not
+/// looked at, because a column may have two million.
+template <class Column>
+unsigned looked_at(const Column& column, std::size_t known, std::string_view what, bad_items& bad) {
+  if (column.size() <= known) return column.size();
+  bad.add([&] { return no_such(what, column.size() - 1, known); }, column.size() - known);
+  return static_cast<unsigned>(known);
+}
+
 void read_reads(reader in, const delta_memory& memory, batch& b, omissions& left_out) {
   const auto ages = in.getReadAgesUs();
   const auto groups = in.getReadGroups();
@@ -80,7 +90,8 @@ void read_reads(reader in, const delta_memory& memory, batch& b, omissions& left
   if (groups.size() != 0 && groups.size() != ages.size())
     return left_out.add(misfit("columns readGroups and readAgesUs differ in length"), ages.size());
   bad_items bad;
-  for (unsigned i = 0; i < ages.size(); ++i) {
+  const unsigned count = looked_at(ages, memory.groups, "group", bad);
+  for (unsigned i = 0; i < count; ++i) {
     const std::uint64_t age = ages[i];
     const std::uint32_t group = groups.size() == 0 ? i : groups[i];
     if (group >= memory.groups) {
@@ -105,6 +116,7 @@ outcome<void> read_values(reader in, capnp::Data::Reader map, delta_memory& memo
   auto& last = memory.last;
   const unsigned count = deltas.size();
   if (count > (map.size() == 0 ? last.size() : max_series)) return no_such("series", count - 1, last.size());
+  if (map.size() > max_series / 8 + 1) return misfit("a bitmap of " + std::to_string(map.size()) + " bytes");
   if (map.size() == 0 && count != 0 && count != last.size())
     return misfit("fewer deltas than series, and no bitmap of the changed ones");
 
@@ -146,7 +158,8 @@ void read_absences(reader in, capnp::Data::Reader map, const delta_memory& memor
   const std::size_t known = memory.last.size();
   const bool all_changed = map.size() == 0 && !b.values.empty();
   b.absences.clear();
-  for (unsigned i = 0; i < series.size(); ++i) {
+  const unsigned count = looked_at(series, known, "series", bad);
+  for (unsigned i = 0; i < count; ++i) {
     const std::uint16_t s = series[i];
     if (s >= known) {
       bad.add([&] { return no_such("series", s, known); });

@@ -41,6 +41,7 @@ outcome<std::span<const std::byte>> inflate(const frame_view& frame, scratch& sp
   if (size == ZSTD_CONTENTSIZE_UNKNOWN || size > max_message_bytes)
     return fault{reason::oversized,
                  "a zstd frame that does not state its size or unpacks to more than 4 MiB"};
+  space.unpacked += size;
   space.inflated.resize(static_cast<std::size_t>(size));
   const auto got = ZSTD_decompress(space.inflated.data(), space.inflated.size(), frame.payload.data(),
                                    frame.payload.size());

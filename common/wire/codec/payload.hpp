@@ -39,8 +39,9 @@ inline fault malformed(const kj::Exception& e) {
   return {reason::bad_message, "not a well-formed message: " + std::string(e.getDescription().cStr())};
 }
 
-/// Memory in `space` that is aligned to words.
+/// Memory in `space` that is aligned to words, for a message that is unpacked into it.
 inline kj::ArrayPtr<capnp::word> aligned(scratch& space, std::size_t words) {
+  space.unpacked += words * sizeof(capnp::word);
   if (space.words.size() < words) space.words.resize(words);
   return {reinterpret_cast<capnp::word*>(space.words.data()), words};
 }

@@ -85,41 +85,4 @@ TEST_SUITE("aggregator/ingest/waiting_line") {
   }
 }
 
-TEST_SUITE("aggregator/ingest/node_tenants") {
-  const instant then(1h);
-
-  TEST_CASE("who was there first is before all others, and before those that were never there") {
-    node_tenants t;
-    CHECK_FALSE(t.is_before(numbered(1), numbered(2)));
-    t.welcomed(numbered(1), "a", "", then);
-    t.welcomed(numbered(2), "b", "", then + 1s);
-    t.welcomed(numbered(1), "a", "", then + 2s);
-    CHECK(t.is_before(numbered(1), numbered(2)));
-    CHECK_FALSE(t.is_before(numbered(2), numbered(1)));
-    CHECK(t.is_before(numbered(2), numbered(3)));
-    CHECK_FALSE(t.is_before(numbered(3), numbered(2)));
-  }
-
-  TEST_CASE(
-      "an address is forgotten a day after its last session, and a crowd of others pushes it out in vain") {
-    node_tenants t;
-    t.welcomed(numbered(1), "a", "", then);
-    t.seen(numbered(1), then + 20h);
-    for (std::uint8_t i = 2; i < 100; ++i) t.welcomed(numbered(i), "b", "", then + 20h);
-    CHECK(t.is_before(numbered(1), numbered(99)));
-    t.welcomed(numbered(100), "c", "", then + 20h + node_tenants::remembered + 1s);
-    CHECK(t.is_before(numbered(100), numbered(1)));
-  }
-
-  TEST_CASE("an address is its machine's, until that machine starts again") {
-    node_tenants t;
-    t.welcomed(numbered(1), "a", "", then);
-    t.welcomed(numbered(1), "thief", "a", then + 1s);  // took it from a session that was heard
-    CHECK(t.boot_at(numbered(1)) == "a");
-    t.welcomed(numbered(1), "a again", "", then + 2s);
-    CHECK(t.boot_at(numbered(1)) == "a again");
-    CHECK(t.boot_at(numbered(2)).empty());
-  }
-}
-
 }  // namespace admission_test

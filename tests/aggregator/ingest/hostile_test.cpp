@@ -28,6 +28,52 @@ struct witness {
   visitor agent;
 };
 
+/// Sends `raw` and waits until its `frames` have been read. Returns how many were read in one turn of the loop
+/// at most; a few turns may fall together.
+task<std::uint64_t> most_in_a_turn(visitor& agent, wire::bytes raw, std::uint64_t frames) {
+  house& h = agent.where;
+  const std::uint64_t before = h.door->counters().frames;
+  bool over = false;
+  std::uint64_t most = 0;
+  const auto watch = [](const ingest_counters& c, bool& end, std::uint64_t& seen) -> task<void> {
+    for (std::uint64_t last = c.frames; !end;) {
+      co_await async::sleep_for(0ns);
+      seen = std::max(seen, c.frames - std::exchange(last, c.frames));
+    }
+  };
+  async::task_group others(h.loop, logger("test", log_level::off));
+  others.spawn("who has a turn, too", watch(h.door->counters(), over, most));
+  const bool sent = co_await agent.send_raw(raw);
+  CHECK(sent);
+  auto all_read = [&] { return h.door->counters().frames == before + frames; };
+  co_await h.until(all_read);
+  over = true;
+  co_await others.wait();
+  co_return most;
+}
+
+wire::bytes repeated(const wire::bytes& frame, std::uint64_t times) {
+  wire::bytes out;
+  for (std::uint64_t i = 0; i < times; ++i) out.insert(out.end(), frame.begin(), frame.end());
+  return out;
+}
+
+/// A status report that says nothing, and whose 4 KiB unpack to 4 MiB of zeros.
+wire::bytes large_when_unpacked() {
+  constexpr std::size_t words = wire::max_message_bytes / 8, run = 256;
+  wire::bytes out(wire::frame_header_size);
+  // The segment table: one segment, of all words but this one. Bytes 4 to 6 are not zero.
+  for (const int b : {0x70, 0xff, 0xff, 0x07}) out.push_back(static_cast<std::byte>(b));
+  static_assert(words - 1 == 0x07'ffff);
+  // A tag of zero stands for a word of zeros, and the byte after it for as many more.
+  for (std::size_t left = words - 1; left > 0; left -= std::min(left, run)) {
+    out.push_back(std::byte{0});
+    out.push_back(static_cast<std::byte>(std::min(left, run) - 1));
+  }
+  wire::finish_frame(out, 0, wire::frame_kind::status, wire::flag_packed);
+  return out;
+}
+
 /// The bytes of a good agent's next batch.
 task<wire::bytes> next_batch(visitor& agent) {
   wire::batch b = agent.changed({{0, 5}, {3, 6}});
@@ -298,27 +344,52 @@ TEST_SUITE("aggregator/ingest/hostile") {
         wire::batch no_news = agent.changed({});
         REQUIRE(agent.session.send(no_news, boot_clock::now()).has_value());
       }
-      const wire::bytes raw = agent.take();
       const std::uint64_t settled = h.door->counters().batches;
-      bool over = false;
-      std::uint64_t most_in_a_turn = 0;
-      const auto watch = [](async::loop&, house& at, bool& end, std::uint64_t& most) -> task<void> {
-        for (std::uint64_t before = at.door->counters().batches; !end;) {
-          co_await async::sleep_for(std::chrono::nanoseconds(0));
-          most = std::max(most,
-                          at.door->counters().batches - std::exchange(before, at.door->counters().batches));
-        }
-      };
-      async::task_group others(loop, logger("test", log_level::off));
-      others.spawn("who has a turn, too", watch(loop, h, over, most_in_a_turn));
-      co_await agent.send_raw(raw);
-      auto all_came = [&] { return h.door->counters().batches == settled + batches; };
-      co_await h.until(all_came);
-      over = true;
-      co_await others.wait();
-      CHECK(most_in_a_turn <= 15);  // five a turn; a few turns may fall together
+      const std::uint64_t most = co_await most_in_a_turn(agent, agent.take(), batches);
+      CHECK(most <= 15);  // five a turn
+      CHECK(h.door->counters().batches == settled + batches);
       agent.peer->close();
       co_await h.stop();
+    });
+  }
+
+  TEST_CASE("messages that unpack to a thousand times their bytes leave the others their turns") {
+    support::run([](async::loop& loop) -> task<void> {
+      house h(loop);
+      witness w(h);
+      co_await w.arrive();
+      visitor agent(h, "node-1");
+      co_await agent.settle("node-1");
+      std::uint64_t most = co_await most_in_a_turn(agent, repeated(large_when_unpacked(), 100), 100);
+      CHECK(most <= 4);  // one a turn
+      CHECK(h.door->counters().left_out == 0);
+
+      wire::bytes report;
+      const std::vector<wire::source_status> much(wire::max_statuses,
+                                                  {std::string(1'024, 's'), false, std::string(1'024, 'm')});
+      REQUIRE(wire::append(report, much).has_value());
+      REQUIRE(report.size() < 2'000);
+      most = co_await most_in_a_turn(agent, repeated(report, 200), 200);
+      CHECK(most <= 12);  // three a turn
+      agent.peer->close();
+      co_await w.is_unharmed();
+    });
+  }
+
+  TEST_CASE("messages that cannot be read leave the others their turns") {
+    support::run([](async::loop& loop) -> task<void> {
+      house h(loop);
+      witness w(h);
+      co_await w.arrive();
+      visitor agent(h, "node-1");
+      co_await agent.settle("node-1");
+      wire::bytes unreadable(wire::frame_header_size + 8, std::byte{0xff});
+      wire::finish_frame(unreadable, 0, wire::frame_kind::status, wire::flag_packed);
+      const std::uint64_t most = co_await most_in_a_turn(agent, repeated(unreadable, 2'000), 2'000);
+      CHECK(most <= 4);  // one a turn
+      CHECK(h.door->counters().left_out == 2'000);
+      agent.peer->close();
+      co_await w.is_unharmed();
     });
   }
 

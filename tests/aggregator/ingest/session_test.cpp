@@ -312,6 +312,36 @@ TEST_SUITE("aggregator/ingest/session") {
     });
   }
 
+  TEST_CASE("issue_16_a10_a_thief_that_comes_first_after_a_restart_goes_when_the_agent_is_back") {
+    support::run([](async::loop& loop) -> task<void> {
+      std::vector<std::byte> file;
+      {
+        house before(loop);
+        visitor real(before, "node-1");
+        co_await real.hello("node-1", "", "boot-1");
+        REQUIRE(real.last == event::welcomed);
+        auto draft = before.core.begin_snapshot();
+        REQUIRE(before.core.add_nodes(draft, 10));
+        file = aggregator::encode(std::move(draft.all));
+        real.peer->close();
+        co_await before.stop();
+      }
+      house h(loop);
+      h.core.recall(aggregator::decode(file).value(), 0s, boot_clock::now());
+      visitor thief(h, "node-1"), real(h, "node-1"), again(h, "node-1");
+      thief.from = again.from = "127.0.0.2";
+      co_await thief.hello("node-1", "", "boot-1");
+      REQUIRE(thief.last == event::welcomed);
+      co_await real.hello("node-1", "", "boot-1");
+      CHECK(real.last == event::welcomed);
+      co_await again.hello("node-1", "", "boot-1");
+      CHECK(again.why() == wire::reason::contested);
+      real.peer->close();
+      thief.peer->close();
+      co_await h.stop();
+    });
+  }
+
   TEST_CASE("one agent may come from another address while its older link is heard") {
     support::run([](async::loop& loop) -> task<void> {
       house h(loop);

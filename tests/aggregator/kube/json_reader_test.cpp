@@ -9,6 +9,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace json_reader_test {
 
@@ -77,6 +78,37 @@ TEST_SUITE("aggregator/kube/json_reader") {
       for (const std::size_t piece : {more.size(), std::size_t(1)})
         CHECK(read(more, piece) == boost::json::parse(kept));
     }
+  }
+
+  TEST_CASE("members that are left out are counted, by the item of a list that had them") {
+    const std::size_t most = json_reader::most_members;
+    const auto object = [&](std::size_t more) {
+      return fmt::format(R"({{"metadata":{{"labels":{{{}}},"annotations":{{{}}}}}}})",
+                         members(0, most + more, R"("v")"), members(0, most + 2 * more, "{\"deep\":[{}]}"));
+    };
+    const std::string text = fmt::format(R"({{"kind":"List","items":[{},{},{}],"metadata":{{}}}})", object(0),
+                                         object(5), object(7));
+    std::vector<json_reader::cut> cuts;
+    REQUIRE(kube::parse_object(text, cuts).has_value());
+    REQUIRE(cuts.size() == 2);
+    CHECK(cuts[0].item == 1);
+    CHECK(cuts[0].members == 15);
+    CHECK(cuts[1].item == 2);
+    CHECK(cuts[1].members == 21);
+
+    REQUIRE(kube::parse_object(object(1), cuts).has_value());
+    REQUIRE(cuts.size() == 1);
+    CHECK_FALSE(cuts[0].item.has_value());
+    CHECK(cuts[0].members == 3);
+
+    kube::object_stream stream;
+    std::vector<std::size_t> left_out;
+    const auto each = [&](const boost::json::object&) {
+      left_out.push_back(stream.members_left_out());
+      return true;
+    };
+    REQUIRE(stream.feed(object(4) + "\n" + object(0) + "\n" + object(1), each).has_value());
+    CHECK(left_out == std::vector<std::size_t>{12, 0, 3});
   }
 
   TEST_CASE("an answer with something behind it is no answer") {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -30,6 +31,12 @@ policy::policy policy_of(int target) {
       .value();
 }
 
+network address(std::uint8_t last_byte) {
+  network out;
+  out.bytes.back() = last_byte;
+  return out;
+}
+
 snapshot sample() {
   snapshot s;
   s.boot_id = "6c1f";
@@ -44,7 +51,10 @@ snapshot sample() {
   s.strategies.push_back({.key = {"lab", "cold"}, .kind = policy::strategy_kind::minimizepower});
   s.policies.push_back({policy_of(80), "TASPolicy lab/hot", false, true});
   s.policies.push_back({policy_of(90), "TASPolicy lab/hot", true, false});
-  s.nodes.push_back({"node-a", {1, -2, 3}, {{"hot", "violating"}}});
+  s.nodes.push_back({"node-a",
+                     {1, -2, 3},
+                     {{"hot", "violating"}},
+                     {{address(7), "boot-1", instant(70s)}, {address(8), "boot-2", instant(80s)}}});
   s.nodes.push_back({"node-b", {}, {}});
   return s;
 }
@@ -77,7 +87,9 @@ TEST_SUITE("aggregator/snapshot/codec") {
     CHECK(back->nodes[0].name == "node-a");
     CHECK(back->nodes[0].words == store::words{1, -2, 3});
     CHECK(back->nodes[0].labels == std::map<std::string, std::string>{{"hot", "violating"}});
+    CHECK(back->nodes[0].tenants == sample().nodes[0].tenants);
     CHECK(back->nodes[1].words.empty());
+    CHECK(back->nodes[1].tenants.empty());
   }
 
   TEST_CASE("nodes that fill several messages of 256 KiB come back in order") {
@@ -113,6 +125,7 @@ TEST_SUITE("aggregator/snapshot/codec") {
     REQUIRE(read.has_value());
     CHECK(read->nodes.size() == 1);
     CHECK(read->policies.empty());
+    CHECK(read->nodes[0].tenants.empty());
   }
 
   TEST_CASE("more versions of policies than a snapshot may have are not read") {
@@ -121,6 +134,21 @@ TEST_SUITE("aggregator/snapshot/codec") {
     const auto back = decode(encode(std::move(s)));
     REQUIRE(back.has_value());
     CHECK(back->policies.size() == most_kept_policies);
+  }
+
+  TEST_CASE("a tenant that cannot have been there is left out, and so are those beyond four") {
+    snapshot s = sample();
+    auto& tenants = s.nodes[0].tenants;
+    tenants[0].last = instant::max();
+    tenants[1].boot = std::string(256, 'b');
+    for (std::uint8_t i = 10; i < 20; ++i) tenants.push_back({address(i), "boot", instant(60s)});
+    const auto back = decode(encode(std::move(s)));
+    REQUIRE(back.has_value());
+    const auto& read = back->nodes[0].tenants;
+    REQUIRE(read.size() == snapshot::most_tenants);
+    CHECK(read.front().address == address(10));
+    CHECK(read.back().address == address(13));
+    CHECK(back->nodes[1].name == "node-b");
   }
 
   TEST_CASE("a file that was cut off anywhere is refused, not taken in part") {

@@ -123,6 +123,7 @@ TEST_SUITE("common/wire/session/faults") {
       finish_frame(frames, 0, frame_kind::status, flag_packed);
       REQUIRE(append(frames, std::vector<source_status>{{"rapl", true, ""}}).has_value());
       d.aggregator.feed(frames);
+      CHECK(d.aggregator.next(d.now) == aggregator_event::left_out);
       CHECK(d.aggregator.next(d.now) == aggregator_event::statuses);
       CHECK(d.aggregator.left_out().items == 1);
       CHECK(d.aggregator.left_out().last.why == reason::bad_message);

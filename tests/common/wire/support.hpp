@@ -23,8 +23,8 @@ namespace binnacle::wire {
 
 inline std::ostream& operator<<(std::ostream& out, reason r) { return out << to_string(r); }
 inline std::ostream& operator<<(std::ostream& out, aggregator_session::event e) {
-  static constexpr const char* names[] = {"nothing",  "hello", "catalog", "batch",
-                                          "statuses", "clock", "ended"};
+  static constexpr const char* names[] = {"nothing",  "hello", "catalog",  "batch",
+                                          "statuses", "clock", "left_out", "ended"};
   return out << names[static_cast<int>(e)];
 }
 inline std::ostream& operator<<(std::ostream& out, agent_session::event e) {

@@ -1,5 +1,6 @@
 #include "aggregator/kube/client/client.hpp"
 
+#include "aggregator/kube/objects/follow.hpp"
 #include "aggregator/kube/reviews/reviewer.hpp"
 #include "tests/support/net/run.hpp"
 #include "tests/support/net/served.hpp"
@@ -101,6 +102,34 @@ TEST_SUITE("aggregator/kube/client") {
       folder.remove("token");
       status = co_await status_of(*c);
       CHECK(status == 200);
+    });
+  }
+
+  TEST_CASE("a follower counts what it does not read of objects") {
+    http::router routes;
+    routes.add("GET", "/api/v1/things", [](const http::request&, std::string_view) {
+      std::string labels;
+      for (int i = 0; i < 600; ++i) labels += fmt::format("{}\"l{}\":\"\"", i == 0 ? "" : ",", i);
+      return http::response::json(R"({"metadata":{"resourceVersion":"1"},"items":[{"metadata":{"name":"x",)"
+                                  R"("resourceVersion":"1","labels":{)" +
+                                  labels + "}}}]}");
+    });
+    support::served server(std::move(routes));
+    kube::access to;
+    to.host = "127.0.0.1";
+    to.port = server.port();
+    to.secure = false;
+    struct nobody final : kube::watcher {
+      void changed(const kube::object_key&, const boost::json::object&) override {}
+      void gone(const kube::object_key&) override {}
+      void synced() override {}
+    } ignore;
+    support::run([&](async::loop&) -> task<void> {
+      auto c = kube::client::open(to, quiet).value();
+      kube::reflector machine({.path = "/api/v1/things", .what = "things"}, ignore, 7);
+      const bool read = co_await kube::read_once(c, machine);
+      CHECK(read);
+      CHECK(c->stats().members_left_out == 88);
     });
   }
 

@@ -392,6 +392,28 @@ TEST_SUITE("aggregator/kube/objects/reflector") {
     CHECK(mebibytes <= 9);
   }
 
+  TEST_CASE("what is left out of an object with too many annotations is counted, and the object named") {
+    const auto large = [](const std::string& key, int annotations) {
+      std::string members;
+      for (int i = 0; i < annotations; ++i) members += fmt::format("{}\"a{}\":\"\"", i == 0 ? "" : ",", i);
+      std::string out = thing(key, "4");
+      return out.insert(out.find("\"name\""), "\"annotations\":{" + members + "},");
+    };
+    talk t;
+    t.list(thing("a/x", "3") + "," + large("a/y", 520) + "," + large("a/z", 512), "10");
+    CHECK(t.news() == "+a/x@3 +a/y@4 +a/z@4 synced ");
+    auto left_out = t.machine.take_left_out();
+    CHECK(left_out.members == 8);
+    CHECK(left_out.last == "Thing objects a/y");
+    CHECK(t.machine.take_left_out().members == 0);
+    t.open();
+    CHECK(t.event("ADDED", large("b/z", 600)));
+    CHECK(t.event("ADDED", thing("b/y", "5")));
+    left_out = t.machine.take_left_out();
+    CHECK(left_out.members == 88);
+    CHECK(left_out.last == "Thing objects b/z");
+  }
+
   TEST_CASE("an empty list may be null, as Go writes it") {
     talk t;
     REQUIRE(t.next().what == step::list);
