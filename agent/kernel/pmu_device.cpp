@@ -113,7 +113,8 @@ std::optional<pmu_alias> pmu_device::alias(const std::string& name) const {
   if (!terms || terms->empty()) return std::nullopt;
   pmu_alias found{*terms, std::nullopt, read_line(file + ".unit").value_or("")};
   if (const auto scale = read_line(file + ".scale")) {
-    const auto [end, bad] = std::from_chars(scale->data(), scale->data() + scale->size(), found.scale.emplace());
+    const auto [end, bad] =
+        std::from_chars(scale->data(), scale->data() + scale->size(), found.scale.emplace());
     if (bad != std::errc{} || end != scale->data() + scale->size()) return std::nullopt;
   }
   return found;

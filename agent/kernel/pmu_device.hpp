@@ -28,9 +28,9 @@ bool put_term(const pmu_format& format, std::uint64_t value, perf_encoding& out)
 
 /// An event with a name of the kernel's own: a file in events/.
 struct pmu_alias {
-  std::string terms;  ///< "event=0x04,umask=0x03"
+  std::string terms;            ///< "event=0x04,umask=0x03"
   std::optional<double> scale;  ///< a count times this is the value in `unit`; nothing: there is no such file
-  std::string unit;   ///< "MiB", "Joules", or empty
+  std::string unit;             ///< "MiB", "Joules", or empty
 };
 
 /// A PMU as the kernel shows it on its event_source bus. Nothing stays open; files are read when a call needs

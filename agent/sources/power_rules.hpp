@@ -30,9 +30,9 @@ constexpr zone_rule rule_of(std::string_view zone) noexcept {
 /// processors draw so little while this program runs on them.
 ///
 /// With a TDP: a 1/500 of it; the parts of notebooks, which idle lowest of all, draw 1/100 and more. Without
-/// one (AMD, Arm, the perf PMU): 25 mW for each CPU online. Notebooks of AMD idle at 60 mW and more, and a CPU
-/// of a server draws at most 23 W, which is less than 25 mW if it is in mW. A machine with several sockets is
-/// a server, and none of its sockets draws less than 1 W, also when it sleeps.
+/// one (AMD, Arm, the perf PMU): 25 mW for each CPU online. Notebooks of AMD idle at 60 mW and more, and a
+/// CPU of a server draws at most 23 W, which is less than 25 mW if it is in mW. A machine with several
+/// sockets is a server, and none of its sockets draws less than 1 W, also when it sleeps.
 constexpr double least_watts_per_cpu = 0.025;
 constexpr double least_share_of_tdp = 1.0 / 500;
 constexpr double least_watts_of_a_socket = 1;

@@ -98,7 +98,7 @@ class host_source final : public source {
   clocks time_;
   std::vector<figure> figures_;
   board::group_ref about_ = board::no_group;  // group of series that never change
-  double least_watts_ = 0;  // the processors draw more
+  double least_watts_ = 0;                    // the processors draw more
   std::string limitation_;
   std::set<std::pair<std::string_view, disbelief>> told_;  // ways set aside since the start, and why
   std::uint32_t found_in_ = 0;  // the board's version when the parts were looked up

@@ -14,7 +14,8 @@ namespace binnacle::agent {
 /// The counter has 32 bits of an energy unit and wraps at max_energy_range_uj (under load after minutes), so
 /// a difference is taken modulo that range. Nothing is guessed. These readings give no power:
 /// - the first reading: not_read_yet; the total stays;
-/// - a difference that would need more than `most_watts`: `reset` (the driver was loaded again, hotplug). From
+/// - a difference that would need more than `most_watts`: `reset` (the driver was loaded again, hotplug).
+/// From
 ///   the third such reading in a row on it is no accident: `implausible` (faulty());
 /// - the last reading is so long ago that one more wrap would fit under `most_watts`: `gap`;
 /// - a suspend in between, reported by interrupt(): `gap`.
@@ -69,8 +70,8 @@ class energy_meter {
   /// Why there is no power; `none` if there is.
   absence reason() const noexcept { return reason_; }
   /// The mean power between the last two readings. If it has fallen and the counter has not moved since, it
-  /// is still the mean of the interval before. Units: watts. Only valid if reason() is none; while a counter is
-  /// too_fast, what it claims.
+  /// is still the mean of the interval before. Units: watts. Only valid if reason() is none; while a counter
+  /// is too_fast, what it claims.
   double watts() const noexcept { return watts_; }
   /// Why total_uj() is not valid; `none` if it is. While a counter that must move has not moved, a total of 0
   /// J would be a false claim.

@@ -59,16 +59,17 @@ power_pmu find_power_pmu(const std::string& sys_root) {
     const auto encoding = power.encode(name);
     if (!there(folder + "/events/" + std::string(name))) continue;
     if (!alias || !encoding || alias->unit != "Joules" || alias->scale.value_or(0) <= 0) {
-      found.problems.push_back(fmt::format(
-          "the event {} of the perf PMU power is not used, for its files .scale and .unit do not say how many "
-          "Joules a count is",
-          name));
+      found.problems.push_back(
+          fmt::format("the event {} of the perf PMU power is not used, for its files .scale and .unit do not "
+                      "say how many "
+                      "Joules a count is",
+                      name));
       continue;
     }
     for (const auto& s : seats) {
       const bool whole_machine = zone == "psys";
       found.events.push_back({std::string(zone), whole_machine ? std::string() : label_of(s, seats), s.cpu,
-                       *encoding, *alias->scale});
+                              *encoding, *alias->scale});
       if (whole_machine) break;
     }
   }

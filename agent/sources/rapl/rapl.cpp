@@ -280,8 +280,9 @@ std::string rapl_source::why_unbelieved(const metered_zone& z) const {
 
 // About a counter whose number changes and still gives no watts that can be true.
 std::string rapl_source::why_faulty(const metered_zone& z, const std::string& what) const {
-  constexpr const char* wrong_unit = "so it is not used: its unit may be wrong; report it to the kernel's or "
-                                     "the hypervisor's makers";
+  constexpr const char* wrong_unit =
+      "so it is not used: its unit may be wrong; report it to the kernel's or "
+      "the hypervisor's makers";
   const double watts = z.meter.watts();
   const auto& bounds = z.meter.bounds();
   switch (z.meter.faulty()) {
@@ -291,14 +292,15 @@ std::string rapl_source::why_faulty(const metered_zone& z, const std::string& wh
     case energy_meter::fault::backwards:
       return fmt::format("{} runs backwards, so it is not used: {}", what, reload_remedy);
     case energy_meter::fault::wraps_unseen:
-      return fmt::format("{} starts again at 0 after {} J, perhaps more than once between two readings, so it "
-                         "is not used: set rapl-period below {:.1f} s",
-                         what, bounds.range_uj / 1'000'000,
-                         static_cast<double>(bounds.range_uj) / 1e6 / bounds.most_watts);
+      return fmt::format(
+          "{} starts again at 0 after {} J, perhaps more than once between two readings, so it "
+          "is not used: set rapl-period below {:.1f} s",
+          what, bounds.range_uj / 1'000'000, static_cast<double>(bounds.range_uj) / 1e6 / bounds.most_watts);
     case energy_meter::fault::none: break;
   }
   if (why_no_watts(z) != absence::implausible) return {};
-  if (no_watts(watts)) return fmt::format("{} says 0 W although it is on, so it is not used: {}", what, reload_remedy);
+  if (no_watts(watts))
+    return fmt::format("{} says 0 W although it is on, so it is not used: {}", what, reload_remedy);
   return fmt::format("{} says {:.2f} W, less than the {:.2f} W that it draws at least, {}", what, watts,
                      z.least_watts, wrong_unit);
 }

@@ -114,9 +114,15 @@ TEST_CASE("an event that does not say how many joules a count is, is refused wit
   auto machine = pmus::xeon();
   auto& events = machine.pmus[3].events;
   const auto name = [](const auto& file) { return file.first; };
-  SUBCASE("no .scale") { std::erase_if(events, [&](const auto& e) { return name(e) == "energy-pkg.scale"; }); }
-  SUBCASE("a .scale that is no number") { std::ranges::find(events, "energy-pkg.scale", name)->second = "many"; }
-  SUBCASE("no .unit") { std::erase_if(events, [&](const auto& e) { return name(e) == "energy-pkg.unit"; }); }
+  SUBCASE("no .scale") {
+    std::erase_if(events, [&](const auto& e) { return name(e) == "energy-pkg.scale"; });
+  }
+  SUBCASE("a .scale that is no number") {
+    std::ranges::find(events, "energy-pkg.scale", name)->second = "many";
+  }
+  SUBCASE("no .unit") {
+    std::erase_if(events, [&](const auto& e) { return name(e) == "energy-pkg.unit"; });
+  }
   bench b(machine);
   const auto found = find_power_pmu(b.sys.path());
   CHECK(std::ranges::none_of(found.events, [](const power_event& e) { return e.zone == "package"; }));

@@ -241,7 +241,8 @@ TEST_CASE("wrong unit: packages in nJ are implausible, not reset for ever") {
   m.pass(2s);
   CHECK(m.package("0") == "implausible");
   CHECK(m.node("rapl") == "implausible");
-  CHECK(holds(m.rapl.limitation(), " W, more than the 1500 W that it can draw at most, so it is not used: its unit may be wrong"));
+  CHECK(holds(m.rapl.limitation(),
+              " W, more than the 1500 W that it can draw at most, so it is not used: its unit may be wrong"));
 }
 
 // Before, the jump was power: psys counted, then had none, and nothing took its place.
@@ -263,7 +264,8 @@ TEST_CASE("backwards: a counter whose number falls is implausible, and says so")
   REQUIRE(m.sim.set_watts("package-0 stop"));
   m.begin();
   for (int second = 1; second <= 5; ++second) {
-    m.sys.write(zone_folder({0}) + "/energy_uj", std::to_string(9'000'000'000 - second * 100'000'000ll) + "\n");
+    m.sys.write(zone_folder({0}) + "/energy_uj",
+                std::to_string(9'000'000'000 - second * 100'000'000ll) + "\n");
     m.clock.now += 1s;
     m.read();
   }
