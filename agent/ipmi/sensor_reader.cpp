@@ -77,15 +77,19 @@ double dcmi_celsius(std::uint8_t byte) {
   return (byte & 0x80u) != 0 ? -static_cast<double>(byte & 0x7fu) : byte;
 }
 
-// The BMC's statistics. Nothing if it keeps none: the span of time is zero, or the numbers contradict each
-// other (some BMCs fill in zeros). Source: DCMI 1.5, table 6-16 (16-bit watts, milliseconds).
+// All bits set: a BMC's way to say that it has no number.
+constexpr std::uint64_t no_watts_known = 0xffff;
+
+// The BMC's statistics. Nothing if it keeps none: the span of time or the numbers are zero, or have all bits
+// set. The agent judges whether they contradict each other. Source: DCMI 1.5, table 6-16 (16-bit watts,
+// milliseconds).
 std::optional<statistics> statistics_of(const answer& a) {
   const auto least = a.field("minimum_power_over_sampling_duration");
   const auto mean = a.field("average_power_over_sampling_duration");
   const auto most = a.field("maximum_power_over_sampling_duration");
   const auto window_ms = a.field("statistics_reporting_time_period").value_or(0);
   if (!least || !mean || !most || window_ms == 0) return std::nullopt;
-  if (*most == 0 || *least > *mean || *mean > *most) return std::nullopt;
+  if (*most == 0 || std::max({*least, *mean, *most}) >= no_watts_known) return std::nullopt;
   return statistics{static_cast<double>(*least), static_cast<double>(*mean), static_cast<double>(*most),
                     static_cast<std::uint32_t>(window_ms)};
 }
@@ -169,9 +173,7 @@ outcome sensor_reader::read_dcmi_power() {
   const auto watts = a.field("current_power");
   const auto active = a.field("power_reading_state.power_measurement");
   if (!watts || !active) return absent(absence::malformed);
-  // Some BMCs say that the measurement is active and measure nothing. A running machine draws power, so 0 W
-  // is no value.
-  if (*active == 0 || *watts == 0) return absent(absence::no_data);
+  if (*active == 0 || *watts >= no_watts_known) return absent(absence::no_data);
   outcome o;
   o.got.value = static_cast<double>(*watts);
   o.got.over = statistics_of(a);

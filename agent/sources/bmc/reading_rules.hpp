@@ -17,6 +17,20 @@ inline absence reason_of(const ipmi::sensor& s, const ipmi::reading& r) noexcept
                                                                              : r.reason;
 }
 
+/// Whether the BMC's statistics contradict each other.
+inline bool contradict_each_other(const ipmi::statistics& over) noexcept {
+  return over.minimum > over.average || over.average > over.maximum;
+}
+/// Whether a value lies so far outside of the BMC's own statistics that one of the two is wrong. A BMC's two
+/// numbers may come from two meters, so they differ by what DCMI and the supplies may differ by, too.
+inline bool lies_outside(double value, const ipmi::statistics& over) noexcept {
+  constexpr double tolerance = 0.20, tolerance_watts = 20;
+  return value < over.minimum * (1 - tolerance) - tolerance_watts ||
+         value > over.maximum * (1 + tolerance) + tolerance_watts;
+}
+inline constexpr std::string_view outside_said =
+    "its minimum, mean and maximum contradict its value or each other, so they are absent; reset the BMC";
+
 /// What people are told about a sensor that is implausible for this reason.
 inline constexpr std::string_view no_watts_said = "says 0 W although the machine is on";
 inline constexpr std::string_view no_watts_remedy =

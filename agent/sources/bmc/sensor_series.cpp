@@ -76,6 +76,8 @@ void sensor_series::announce(const bmc_snapshot& from, board& out) {
       } else {
         fresh.states = std::move(e.states);
         fresh.statistics = e.statistics;
+        fresh.outside_since = e.outside_since;
+        fresh.statistics_doubted = e.statistics_doubted;
         fresh.doubted = e.doubted;
       }
       e = std::move(fresh);
@@ -156,7 +158,7 @@ void sensor_series::show(const ipmi::reading& r, instant now, board& out) {
   }
   if (e.value != board::no_series) {
     if (r.value) show_value(e, *r.value, out);
-    if (e.about.key == "dcmi.power") show_statistics(e, r.over, out);
+    if (e.about.key == "dcmi.power" && r.value) show_statistics(e, r, now, out);
   } else {
     show_states(e, r.words, out);
   }
@@ -167,8 +169,11 @@ std::string sensor_series::doubted() const {
   std::vector<std::string> names;
   for (const auto& [key, e] : sensors_)
     if (e.doubted) names.push_back(e.about.name);
-  return names.empty() ? std::string()
-                       : fmt::format("{}: {}; {}", fmt::join(names, ", "), no_watts_said, no_watts_remedy);
+  if (!names.empty())
+    return fmt::format("{}: {}; {}", fmt::join(names, ", "), no_watts_said, no_watts_remedy);
+  for (const auto& [key, e] : sensors_)
+    if (e.statistics_doubted) return fmt::format("{}: {}", e.about.name, outside_said);
+  return {};
 }
 
 void sensor_series::show_value(entry& e, double value, board& out) {
@@ -180,10 +185,24 @@ void sensor_series::show_value(entry& e, double value, board& out) {
   for (const auto& m : e.margins) out.set(m.series, m.threshold - value);
 }
 
-void sensor_series::show_statistics(entry& e, const std::optional<ipmi::statistics>& over, board& out) {
+// Statistics may be of the last whole window, so after a step of the load the value lies outside of them for
+// one window.
+void sensor_series::show_statistics(entry& e, const ipmi::reading& r, instant now, board& out) {
+  constexpr duration longest_lag = std::chrono::minutes(10);
   auto& s = e.statistics;
-  if (!over) {
-    for (const auto one : {s.minimum, s.average, s.maximum, s.window}) out.set_absent(one, absence::no_data);
+  const auto& over = r.over;
+  if (!over || !lies_outside(*r.value, *over)) {
+    e.outside_since.reset();
+  } else if (!e.outside_since) {
+    e.outside_since = now;
+  }
+  e.statistics_doubted =
+      over &&
+      (contradict_each_other(*over) ||
+       (e.outside_since && now - *e.outside_since >= std::min(period_of(over->window_ms), longest_lag)));
+  if (!over || e.statistics_doubted) {
+    const auto why = over ? absence::implausible : absence::no_data;
+    for (const auto one : {s.minimum, s.average, s.maximum, s.window}) out.set_absent(one, why);
     return;
   }
   if (s.window == board::no_series) {

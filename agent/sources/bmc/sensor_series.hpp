@@ -24,7 +24,8 @@ class sensor_series {
   /// no sample from the future.
   void show(const ipmi::reading& r, instant now, board& out);
   std::size_t size() const noexcept { return sensors_.size(); }
-  /// Which sensors of the whole machine say 0 W, in one sentence with the remedy. Empty if none does.
+  /// Which sensors of the whole machine say 0 W, else whether the statistics are not believed: one sentence
+  /// with the remedy. Empty if all is well.
   std::string doubted() const;
 
  private:
@@ -48,6 +49,8 @@ class sensor_series {
     std::vector<margin> margins;
     std::map<std::string, board::series_ref> states;  // seen so far
     over statistics;
+    std::optional<instant> outside_since;  // since when the value lies outside of its statistics
+    bool statistics_doubted = false;
     bool doubted = false;  // the last reading was implausible
 
     bool same_series(const entry& other) const {
@@ -59,7 +62,7 @@ class sensor_series {
 
   entry make(const ipmi::sensor& s, sensor_name name, std::uint32_t period_ms, bool counts, board& out);
   void show_value(entry& e, double value, board& out);
-  void show_statistics(entry& e, const std::optional<ipmi::statistics>& over, board& out);
+  void show_statistics(entry& e, const ipmi::reading& r, instant now, board& out);
   void show_states(entry& e, const std::vector<std::string>& words, board& out);
 
   std::map<std::string, entry> sensors_;  // by key

@@ -116,6 +116,33 @@ TEST_CASE("0 W of the whole machine is implausible, of one supply a value") {
   CHECK(values() == "200.0 200.0 200.0 ");
 }
 
+TEST_CASE("statistics that contradict each other are absent at once, those that contradict the value later") {
+  board_under_test b;
+  tell(b.view, {sensor_of("dcmi.power", "DCMI Power", sensor_kind::power, "watts")});
+  b.announce();
+  const auto say = [&](double watts, ipmi::statistics over) {
+    b.now += 5s;
+    auto r = reading_of("dcmi.power", watts);
+    r.over = over;
+    b.show(r);
+    return shown(b.out, "bmc_dcmi_average_power_watts");
+  };
+  CHECK(say(420, {380, 402, 450, 60'000}) == "402.0");
+  CHECK(say(420, {410, 402, 450, 60'000}) == "implausible");
+  CHECK(shown(b.out, "bmc_dcmi_power_watts") == "420.0");
+  CHECK(b.series.doubted().find("DCMI Power: its minimum, mean and maximum contradict") == 0);
+  CHECK(say(420, {380, 460, 450, 60'000}) == "implausible");
+  CHECK(say(420, {380, 402, 450, 60'000}) == "402.0");
+  CHECK(b.series.doubted().empty());
+  // A load that ended: the window is over after a minute.
+  for (const double after_the_step : {150, 900}) {
+    for (int i = 0; i < 12; ++i) CHECK(say(after_the_step, {380, 402, 450, 60'000}) == "402.0");
+    CHECK(say(after_the_step, {380, 402, 450, 60'000}) == "implausible");
+    CHECK(shown(b.out, "bmc_dcmi_window_seconds") == "implausible");
+    CHECK(say(285, {380, 402, 450, 60'000}) == "402.0");  // 380 * 0.8 - 20 = 284
+  }
+}
+
 TEST_CASE("what the BMC says of a span of time has series once it says so, and never without a span") {
   board_under_test b;
   tell(b.view, {sensor_of("dcmi.power", "DCMI Power", sensor_kind::power, "watts")});
