@@ -370,9 +370,10 @@ disbelief host_source::judge(figure& f, std::size_t way, std::vector<contender>&
   const double watts = c.value ? to_double(*c.value) : 0;
   if (w.parts_on && c.value && (watts < least_watts_ || watts > most_watts_of_processors)) {
     for (const auto ref : f.parts[way]) out.withhold(ref, absence::implausible, true);
-    doubt(fmt::format("{} says {:.2f} W, but the processors draw between {:g} W and {:g} W: host_power_watts "
-                      "does not use it; its unit may be wrong: look for newer firmware",
-                      w.source, watts, least_watts_, most_watts_of_processors));
+    doubt(
+        fmt::format("{} says {:.2f} W, but the processors draw between {:g} W and {:g} W: host_power_watts "
+                    "does not use it; its unit may be wrong: look for newer firmware",
+                    w.source, watts, least_watts_, most_watts_of_processors));
     return disbelief::wrong_unit;
   }
   return compare(f, way, all, now, out);
@@ -396,12 +397,14 @@ disbelief host_source::compare(figure& f, std::size_t way, const std::vector<con
   const auto ways = composites[f.which].ways;
   const auto& mine = ways[way];
   std::optional<whole_machine_check::figure> whole;
+  bool told = false;  // by its own source, with the same remedy
   if (all[way].value) {
     whole = {to_double(*all[way].value), all[way].read_at};
   } else if (!mine.counter && std::ranges::any_of(f.parts[way], [&](board::series_ref ref) {
                return out.series()[ref].reason == absence::implausible && !measured(out, ref);
              })) {
     whole = {0, now};  // its own source has already found 0 W implausible
+    told = true;
   }
   auto why = disbelief::none;
   for (std::size_t i = 0; i < mine.compared.size(); ++i) {
@@ -412,7 +415,8 @@ disbelief host_source::compare(figure& f, std::size_t way, const std::vector<con
         whole, with ? testimony(f, *with, all[*with], out, now) : whole_machine_check::witness{}, now);
     if (why != disbelief::none || found == disbelief::none) continue;
     why = found;
-    doubt(sentence(mine.source, check, with ? ways[*with].source : "rapl"));
+    if (!told || found != disbelief::zero)
+      doubt(sentence(mine.source, check, with ? ways[*with].source : "rapl"));
   }
   const bool impossible = why != disbelief::none && why != disbelief::stands_still;
   for (const auto ref : f.parts[way]) out.withhold(ref, absence::implausible, impossible);
