@@ -24,8 +24,8 @@ struct cluster_report {
   std::vector<std::string> troubles;  ///< sentences: what may be out of date, and the remedy
   std::uint64_t calls = 0, refused = 0, broken = 0, lists = 0;
   std::uint64_t members_left_out = 0;  ///< labels and annotations of objects beyond json_reader::most_members
-  labels::patch_counters patches;  ///< of nodes
-  std::size_t foreign_labels = 0;  ///< labels left alone because another owner has them
+  labels::patch_counters patches;      ///< of nodes
+  std::size_t foreign_labels = 0;      ///< labels left alone because another owner has them
 };
 
 }  // namespace binnacle::aggregator
