@@ -84,7 +84,7 @@ struct gatekeeper::impl : std::enable_shared_from_this<gatekeeper::impl> {
   kube::reviewer reviews;
   token_ration ration;
   question_slots about_tokens{most_about_tokens};
-  counters numbers;
+  gatekeeper_counters numbers;
   said_once told;
   async::task_group running;  // last: it ends before what its tasks use
 };
@@ -200,7 +200,7 @@ bool gatekeeper::informed() const noexcept { return impl_->trusted.current() != 
 std::string gatekeeper::trouble() const { return impl_->told.text(); }
 
 gatekeeper_counters gatekeeper::counted() const noexcept {
-  counters out = impl_->numbers;
+  gatekeeper_counters out = impl_->numbers;
   out.asked = impl_->reviews.stats().asked;
   out.remembered = impl_->reviews.stats().remembered;
   return out;

@@ -52,7 +52,7 @@ struct state_route::impl : std::enable_shared_from_this<state_route::impl> {
   void send(std::vector<std::string> body, worth is, const http::reply& to);
 
   const state_sources sources;
-  counters numbers;
+  route_counters numbers;
   bool making = false;
   std::thread encoder;
 };
