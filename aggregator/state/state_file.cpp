@@ -16,6 +16,7 @@
 #include <optional>
 #include <pthread.h>
 #include <span>
+#include <sys/stat.h>
 #include <thread>
 #include <unistd.h>
 #include <utility>
@@ -29,13 +30,26 @@ error trouble(std::string_view what, const std::string& path) {
   return {errc_of(errno), fmt::format("state file {}: cannot {} it: {}", path, what, describe(errno))};
 }
 
+/// A FIFO would keep a reader or writer waiting for ever, and a device may have no end.
+bool is_regular(const descriptor& file) {
+  struct stat about {};
+  return ::fstat(file.get(), &about) == 0 && S_ISREG(about.st_mode);
+}
+error not_regular(const std::string& path) {
+  return {errc::invalid_input, fmt::format("state file {}: it is not a regular file: remove it, or set "
+                                           "--state to another path",
+                                           path)};
+}
+
 /// Replaces the file as a whole: writes a new file beside it, flushes that to the disk, and renames it over
 /// the old one.
 result<std::uint64_t> replace(const std::string& path, snapshot s) {
   const std::string beside = path + ".new";
   // Readable by the owner alone, since it names nodes.
-  const descriptor file(::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
+  const descriptor file(
+      ::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
   if (!file) return trouble("create", beside);
+  if (!is_regular(file)) return not_regular(beside);
   std::uint64_t size = 0;
   int failed = 0;
   encode(std::move(s), [&](std::span<const std::byte> bytes) {
@@ -67,7 +81,10 @@ clocks clocks_now() {
 }
 
 result<snapshot> read_state(const std::string& path) {
-  const auto bytes = read_file(path, most_snapshot_bytes);
+  const descriptor file = open_readonly(path);
+  if (!file) return trouble("read", path);
+  if (!is_regular(file)) return not_regular(path);
+  const auto bytes = read_file(file.get(), most_snapshot_bytes);
   if (bytes.has_error())
     return error{bytes.error().code, fmt::format("state file {}: {}", path, bytes.error().message)};
   auto read = decode(std::as_bytes(std::span(*bytes)));

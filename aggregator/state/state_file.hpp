@@ -14,8 +14,9 @@ struct snapshot;
 /// The clocks of this process, and whose boot it is. Reads /proc/sys/kernel/random/boot_id.
 clocks clocks_now();
 
-/// The snapshot in the file, as it was last written. Errors: not_found; io; invalid_input (no snapshot of
-/// this version, or larger than most_snapshot_bytes). Blocks: for the start only.
+/// The snapshot in the file, as it was last written. Errors: not_found; io; overloaded (larger than
+/// most_snapshot_bytes); invalid_input (no snapshot of this version, or no regular file). Blocks: for the
+/// start only.
 result<snapshot> read_state(const std::string& path);
 
 /// Writes snapshots to a file, on a thread of its own: the disk may hang, the loop that agents are connected

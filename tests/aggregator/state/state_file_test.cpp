@@ -7,7 +7,9 @@
 
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <string>
+#include <sys/stat.h>
 #include <thread>
 
 namespace state_file_test {
@@ -72,6 +74,43 @@ TEST_SUITE("aggregator/state/state_file") {
     REQUIRE(until_idle(file));
     CHECK(file.counted().trouble.empty());
     CHECK(read_state(path)->nodes[0].name == "better");
+  }
+
+  TEST_CASE(
+      "a FIFO, a folder, a device and a link to one are errors at once, in front of the file or beside it") {
+    support::temp_folder folder;
+    const std::string path = folder / "state";
+    const auto fifo = [](const std::string& at) { REQUIRE(::mkfifo(at.c_str(), 0600) == 0); };
+    const auto folder_at = [](const std::string& at) { std::filesystem::create_directory(at); };
+    const auto zeros = [](const std::string& at) { std::filesystem::create_symlink("/dev/zero", at); };
+    const std::function<void(const std::string&)> kinds[] = {fifo, folder_at, zeros};
+    for (const auto& make : kinds) {
+      make(path);
+      const auto read = read_state(path);
+      REQUIRE(read.has_error());
+      CHECK(read.error().code == errc::invalid_input);
+      CHECK(read.error().message.find(path + ": it is not a regular file") != std::string::npos);
+      std::filesystem::remove(path);
+
+      make(path + ".new");
+      state_file file(path);
+      file.keep(of("lost"));
+      REQUIRE(until_idle(file));
+      CHECK(file.counted().failed == 1);
+      CHECK(file.counted().trouble.find(path + ".new") != std::string::npos);
+      CHECK_FALSE(std::filesystem::exists(path));
+      std::filesystem::remove(path + ".new");
+    }
+  }
+
+  TEST_CASE(
+      "a file that is as large as a disk is an error, and no more of it is read than a snapshot may have") {
+    support::temp_folder folder;
+    folder.write("state", "");
+    std::filesystem::resize_file(folder / "state", std::uintmax_t{1} << 40);  // sparse
+    const auto read = read_state(folder / "state");
+    REQUIRE(read.has_error());
+    CHECK(read.error().code == errc::overloaded);
   }
 
   TEST_CASE("a file that is missing, or is no snapshot, is an error with its path") {
