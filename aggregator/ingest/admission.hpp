@@ -7,11 +7,12 @@
 
 namespace binnacle::ingest {
 
-/// How often a node may announce a catalog: five at once, then one a second. An agent announces a new one
-/// when its sources' series change, and thousands of series cost the loop milliseconds. Pure.
-class catalog_pace {
+/// How often a node may do what costs us much: five times at once, then once a second. Such are a catalog,
+/// which an agent announces when its sources' series change, and whose thousands of series cost the loop
+/// milliseconds; and another hello in a running session, which asks about its token, and is answered. Pure.
+class node_pace {
  public:
-  /// Call it when a catalog has come. Returns when the node's next message may be read: at once (now or an
+  /// Call it when one has come. Returns when the node's next message may be read: at once (now or an
   /// earlier time), or up to a second later.
   instant took(instant now) noexcept {
     constexpr duration each = std::chrono::seconds(1);

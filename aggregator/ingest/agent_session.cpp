@@ -176,7 +176,11 @@ void agent_session::drain_events(instant now) {
     work += work_of_a_message + (machine_.unpacked() - unpacked) / bytes_of_a_series;
     switch (what) {
       case machine_event::nothing: more = false; break;
-      case machine_event::hello: on_hello(now); break;
+      case machine_event::hello:
+        if (node_) waits_until_ = shared_->link_of(*node_).renewals.took(now);
+        more = waits_until_ <= now;
+        on_hello(now);
+        break;
       case machine_event::catalog:
         on_catalog();
         more = false;
@@ -253,7 +257,7 @@ void agent_session::on_worked_out(worked_out what, instant now) {
     shared_->refusal_warning.say(shared_->log, now,
                                  fmt::format("{}: {}", name_, fmt::join(outcome->refusals, "; ")));
   series_ = outcome->cells->series().announced;
-  waits_until_ = shared_->link_of(*node_).pace.took(now);
+  waits_until_ = shared_->link_of(*node_).catalogs.took(now);
   if (waits_until_ <= now) return;
   ++shared_->counters.slowed_catalogs;
   shared_->catalog_warning.say(shared_->log, now,

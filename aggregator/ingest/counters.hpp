@@ -37,7 +37,7 @@ struct ingest_counters {
   std::uint64_t left_out = 0;       ///< items of messages that could not be read: see wire::omissions
   std::uint64_t batches = 0;
   std::uint64_t samples = 0;
-  std::uint64_t slowed_catalogs = 0;  ///< catalogs after which an agent had to wait: see catalog_pace
+  std::uint64_t slowed_catalogs = 0;  ///< catalogs after which an agent had to wait: see node_pace
   std::uint64_t clock_resets = 0;     ///< an agent's clock went back: its link's offset was forgotten
   // Now.
   std::uint64_t queued = 0;    ///< connections that wait for their handshake

@@ -78,7 +78,7 @@ class deleted_pods {
 struct node_link {
   std::weak_ptr<agent_session> current;  ///< the newest session that was welcomed
   wire::link_offset clock;
-  catalog_pace pace;  ///< of the node, so that an agent cannot evade it by connecting again
+  node_pace catalogs, renewals;  ///< of the node, so that an agent cannot evade them by connecting again
   swap_watch swaps;
   end_watch ends;
   line_throttle lines{10, std::chrono::seconds(10)};  ///< a link that keeps breaking must not fill the log

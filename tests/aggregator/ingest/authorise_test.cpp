@@ -102,7 +102,7 @@ TEST_SUITE("aggregator/ingest/authorise") {
 
 TEST_SUITE("aggregator/ingest/admission") {
   TEST_CASE("five catalogs at once go by, then one a second") {
-    catalog_pace pace;
+    node_pace pace;
     const instant now(100s);
     for (int i = 0; i < 5; ++i) CHECK(pace.took(now) <= now);
     CHECK(pace.took(now) == now + 1s);

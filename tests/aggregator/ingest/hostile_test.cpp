@@ -376,6 +376,31 @@ TEST_SUITE("aggregator/ingest/hostile") {
     });
   }
 
+  TEST_CASE("an agent that says hello again and again is read slowly, and costs no memory") {
+    support::run([](async::loop& loop) -> task<void> {
+      house h(loop);
+      witness w(h);
+      co_await w.arrive();
+      visitor agent(h, "node-1");
+      co_await agent.settle("node-1");
+      wire::hello again;
+      again.node = "node-1";
+      again.boot_id = "boot-1";
+      wire::bytes hello;
+      REQUIRE(wire::append(hello, again).has_value());
+      const std::uint64_t before = h.door->counters().frames;
+      const bool sent = co_await agent.send_raw(repeated(hello, 1'000));
+      CHECK(sent);
+      auto begun = [&] { return h.door->counters().frames >= before + 5; };
+      co_await h.until(begun);
+      for (int i = 0; i < 20; ++i) co_await w.agent.report(0, i);
+      agent.peer->close();
+      co_await w.is_unharmed();
+      // Five at once and one a second; the witness' batches are among the frames.
+      CHECK(h.door->counters().frames < before + 200);
+    });
+  }
+
   TEST_CASE("messages that cannot be read leave the others their turns") {
     support::run([](async::loop& loop) -> task<void> {
       house h(loop);
