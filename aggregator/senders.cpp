@@ -46,7 +46,7 @@ async::task<void> senders::keep_writing(async::loop& on, writer& to, duration in
 }
 
 std::vector<sender::report> senders::counted() const {
-  std::vector<report> out;
+  std::vector<sender::report> out;
   for (const writer& w : writers_) out.push_back({w.by, w.it->counted()});
   return out;
 }
