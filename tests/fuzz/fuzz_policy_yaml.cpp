@@ -4,6 +4,7 @@
 #include "aggregator/policy/text/kept_policy.hpp"
 #include "aggregator/policy/text/lint.hpp"
 #include "aggregator/policy/text/policy_set.hpp"
+#include "common/metrics/alias_table.hpp"
 #include "common/text/label_syntax.hpp"
 #include "tests/fuzz/target.hpp"
 

@@ -1,5 +1,6 @@
 #include "aggregator/policy/cost/limits.hpp"
 #include "aggregator/policy/text/yaml.hpp"
+#include "common/metrics/alias_table.hpp"
 
 #include <doctest/doctest.h>
 
