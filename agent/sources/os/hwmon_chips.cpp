@@ -85,7 +85,7 @@ std::vector<input_file> inputs_in(const std::string& folder) {
   std::ranges::sort(found, [](const input_file& a, const input_file& b) {
     return a.what != b.what ? a.what < b.what : a.number < b.number;
   });
-  // If a power is measured as a present value, its mean is not needed.
+  // If a power is measured as a present value, its mean is no sensor of its own.
   std::erase_if(found, [&](const input_file& one) {
     return one.what->suffix == "_average" && there(folder + "/" + one.stem + "_input");
   });
@@ -125,6 +125,8 @@ std::size_t add_sensors(sensor_chip& chip, bool cpu, bool every_core) {
     s.labels = {{temperature && drive ? "disk" : "chip", chip.name}, {"sensor", std::move(label)}};
     s.input = stem + std::string(one.what->suffix);
     s.unit = one.what->unit;
+    // Some cards have both files, and only the mean can be read.
+    if (one.what->suffix == "_input" && there(stem + "_average")) s.mean = stem + "_average";
     if (temperature && there(stem + "_crit")) s.critical = stem + "_crit";
     if (there(stem + "_fault")) s.fault = stem + "_fault";
     chip.sensors.push_back(std::move(s));

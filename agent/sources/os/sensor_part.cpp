@@ -94,7 +94,7 @@ class sensor_part final : public os_part {
  private:
   struct output {
     double unit = 1;
-    std::size_t input = no_file, critical = no_file, fault = no_file;
+    std::size_t input = no_file, mean = no_file, critical = no_file, fault = no_file;
     board::series_ref value = board::no_series, margin = board::no_series;
   };
   struct chip {
@@ -135,6 +135,7 @@ class sensor_part final : public os_part {
       output o;
       o.unit = s.unit;
       o.input = add(s.input, false);
+      o.mean = add(s.mean, false);
       o.critical = add(s.critical, true);
       o.fault = add(s.fault, false);
       o.value = out.add_series(group, s.family, s.labels);
@@ -157,6 +158,8 @@ class sensor_part final : public os_part {
     bool any_value = false;
     for (const auto& o : c.outputs) {
       auto value = numbers[o.input];
+      if (value.reason != absence::none && o.mean != no_file && numbers[o.mean].reason == absence::none)
+        value = numbers[o.mean];
       any_there = any_there || value.reason != absence::missing;
       const bool faulty =
           o.fault != no_file && numbers[o.fault].reason == absence::none && numbers[o.fault].value != 0;

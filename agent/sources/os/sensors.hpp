@@ -15,6 +15,7 @@ struct sensor {
   std::string family;
   metrics::label_set labels;
   std::string input;  ///< path of the file with the number
+  std::string mean;   ///< path of the same quantity's mean, taken while `input` gives no number; "" if none
   double unit = 1;    ///< multiplies the file's number to get the family's unit
   std::string
       critical;       ///< path of a limit in the same unit, "" if there is none: then a margin is announced

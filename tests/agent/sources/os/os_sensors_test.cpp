@@ -295,6 +295,25 @@ TEST_CASE("a sensor that cannot be read is absent with its reason, its neighbour
   CHECK(m.of("os_hwmon_fan_speed_rpm", "nct6779-nct6775.656", "CHA_FAN") == "0");
 }
 
+TEST_CASE("a power whose present value cannot be read gives its mean, and only then") {
+  machine m([](const std::string& root) {
+    write_chip(root, 0, "amdgpu", "pci0000:00/0000:03:00.0",
+               {{"power1_label", "PPT"}, {"power1_input", ""}, {"power1_average", "310000000"}});
+  });
+  const auto watts = [&] {
+    m.later(30s);
+    return m.of("os_hwmon_power_watts", "amdgpu-0000:03:00.0", "PPT");
+  };
+  CHECK(watts() == "310.0");
+  m.set("class/hwmon/hwmon0/power1_input", "295000000");
+  CHECK(watts() == "295.0");
+  m.set("class/hwmon/hwmon0/power1_input", "0");  // the card sleeps
+  CHECK(watts() == "0.0");
+  m.set("class/hwmon/hwmon0/power1_average", "");
+  m.set("class/hwmon/hwmon0/power1_input", "");
+  CHECK(watts() != "0.0");
+}
+
 TEST_CASE("two sensors of one label and two chips of one name are told apart") {
   temp_folder sys;
   write_chip(sys.path(), 0, "bmp", "",
