@@ -524,11 +524,12 @@ task<void> connection::end() {
   stream_.end_writing();
   waits_for(wait::end);
   drop_buffer();
+  widen(small_buffer);
   const auto until = within(std::chrono::seconds(2));
   for (;;) {
-    const auto got = co_await fill(until);
+    const auto got = co_await stream_.read_some(std::span(buffer_.get(), size_), until);
     if (got.has_error() || *got == 0) break;
-    from_ = to_ = 0;
+    core_.counters.bytes_in += *got;
   }
   stream_.close();
 }
