@@ -12,7 +12,8 @@ namespace binnacle::enforce {
 
 /// Whose status is written next, of the policies whose status has changed. Namespaces take turns, so that
 /// policies of one namespace that change all the time keep no status of another namespace waiting. Within a
-/// namespace the policy that somebody has just edited comes first, then the one that has waited longest. Pure.
+/// namespace the policy that somebody has just edited comes first, then the one that has waited longest.
+/// Pure.
 class status_turns {
  public:
   /// The policy's status has changed. `edited`: because somebody has changed the policy, and waits to see it.

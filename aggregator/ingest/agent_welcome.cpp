@@ -18,9 +18,10 @@
 //
 // Who was first is part of the core's state (core/node_tenants), so it outlives a restart of the aggregator.
 // What this cannot do: if the thief comes before the agent and nothing is known of the node (a new node, or
-// an aggregator that begins without a state), the thief counts as the first. But nobody is shut out silently. The log, `binnacle status`,
-// the doctor and a metric report the contest, with both addresses, and `denied-serials` ends it. Believing
-// neither of the two would be no better, because then any thief could silence a node.
+// an aggregator that begins without a state), the thief counts as the first. But nobody is shut out silently.
+// The log, `binnacle status`, the doctor and a metric report the contest, with both addresses, and
+// `denied-serials` ends it. Believing neither of the two would be no better, because then any thief could
+// silence a node.
 #include "aggregator/ingest/agent_session.hpp"
 #include "aggregator/ingest/authorise.hpp"
 #include "common/async/network.hpp"

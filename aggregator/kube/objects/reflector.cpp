@@ -124,8 +124,7 @@ void reflector::take_items(const json::object& list, const std::vector<json_read
   const json::array* items = list.at("items").if_array();
   if (items == nullptr) return;
   for (const json_reader::cut& c : cuts) {
-    const json::object* object =
-        c.item && *c.item < items->size() ? items->at(*c.item).if_object() : nullptr;
+    const json::object* object = c.item && *c.item < items->size() ? items->at(*c.item).if_object() : nullptr;
     leave_out(c.members, object == nullptr ? object_key() : metadata_of(*object).key);
   }
   for (const json::value& item : *items) {

@@ -10,8 +10,8 @@ namespace binnacle::wire {
 struct scratch {
   std::vector<std::uint64_t> words;
   std::vector<std::byte> inflated;
-  /// Bytes that the messages unpacked to, in all. A few hundred bytes of a frame may become 4 MiB, so this and
-  /// not the size of frames tells how much work a peer makes.
+  /// Bytes that the messages unpacked to, in all. A few hundred bytes of a frame may become 4 MiB, so this
+  /// and not the size of frames tells how much work a peer makes.
   std::uint64_t unpacked = 0;
 
   /// Frees the memory that a large message needed, because thousands of sessions each keep a scratch.
