@@ -35,7 +35,8 @@ def words(say):
     begun = b"GET /livez HTTP/1.1\r\nHost: a\r\n"
     announced = begun + b"Content-Length: 1000000\r\n\r\n"
     return {"nothing": b"", "noise": b"\x00" * 64, "hello": hello, "half-hello": hello[:40], "session": b"", "request": begun,
-            "drip-head": begun + b"X: ", "drip-body": announced, "large-body": announced + b"x" * 990_000}[say]
+            "drip-head": begun + b"X: ", "drip-body": announced, "large-body": announced + b"x" * 990_000,
+            "pipeline": (begun + b"\r\n") * 2000}[say]
 
 
 GONE = select.EPOLLRDHUP | select.EPOLLHUP | select.EPOLLERR
