@@ -222,6 +222,44 @@ class Hostile(Sitting):
         self.assertNotEqual(t.screen.title, "owned")
 
 
+class Names(Small):
+    """The three agents, told under names as nobody should give them."""
+
+    NAMES = {
+        "backwards": "\u202egpj.edon\u2066\u200f\u05d0\u05d1",  # overrides, isolates and marks of direction that never end
+        "long": "n" * 253,
+        "marks": "no\u0301\u0323" + "de\u0308" * 20,  # a terminal's cell holds four marks: of more, curses drops the rest
+        "wide": "\u7bc0\u70b9\u6a5f\u68b0" * 30,
+        "controls": "a\x01\x1b[31m\x07\x7f\u0085\u2028b\r\nc\tend",
+        "markup": "<script>window.owned=1</script>';--",
+        "picture": "\U0001f525rack\u200d\U0001f525",
+    }
+
+    def ends(self, t, words):
+        """For each of the words, in three rows one below the other: the column of the screen at which it ends. A wide character has two columns, a
+        mark has none."""
+        out = []
+        for y, word in enumerate(words, 3):
+            cells = [t.screen.buffer[y][x].data for x in range(80)]
+            out += [x + len(word) for x in range(1, 79 - len(word)) if cells[x - 1] == " " and "".join(cells[x:x + len(word) + 1]) == word + " "][:1]
+        return out
+
+    def test_columns_stay_below_each_other_whatever_the_names_are(self):
+        for what, name in self.NAMES.items():
+            for where, shown in (("node", {"alpha-2": name}), ("policy", {"probe": name, "default/probe": "default/" + name})):
+                with self.subTest(what, of=where):
+                    ops = Ops(self.trial, names=shown)
+                    self.addCleanup(ops.stop)
+                    t = self.top("--metric", METRIC, environment={"BINNACLE_AGGREGATOR": f"http://127.0.0.1:{ops.server_port}"})
+                    t.wait("the values, highest first", lambda t=t: len(self.ends(t, ["52", "41", "7"])) == 3)
+                    self.assertEqual(len(set(self.ends(t, ["52", "41", "7"]))), 1, t.text())
+                    self.assertIn("3 of 3 nodes up", t.text())
+                    for bad in ("\x07", "\x1b[31m", "\u202e", "\u2066", "\u2028"):
+                        self.assertNotIn(bad.encode(), t.raw)
+                    t.press("q")
+                    self.assertEqual(t.ended(), 0)
+
+
 class Fleet(Sitting):
     NODES = int(os.environ.get("BINNACLE_TOP_NODES", "1000"))  # 5000 take minutes to connect
 
