@@ -1,4 +1,5 @@
 #include "aggregator/policy/cost/affordable.hpp"
+
 #include "common/metrics/alias_table.hpp"
 
 #include <doctest/doctest.h>
