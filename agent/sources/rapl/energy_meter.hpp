@@ -82,6 +82,8 @@ class energy_meter {
   std::optional<std::uint64_t> last_uj() const noexcept {
     return started_ ? std::optional(last_uj_) : std::nullopt;
   }
+  /// The counter has changed since the first reading, be it once.
+  bool has_moved() const noexcept { return moves_ > 0; }
 
  private:
   static constexpr unsigned enough_times = 3;

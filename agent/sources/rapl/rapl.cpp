@@ -268,8 +268,9 @@ std::string rapl_source::why_unbelieved(const metered_zone& z) const {
   const auto what = full_name(z.about) + (z.counter ? ", energy by the perf PMU power," : "");
   switch (why_no_watts(z)) {
     case absence::never_moved:
-      return fmt::format("{} has moved at most once since it was first seen, so it is not used: {}; {}", what,
-                         why_counters_are_dead, dead_counter_remedy);
+      return fmt::format("{} has {} since it was first seen, so it is not used: {}; {}", what,
+                         z.meter.has_moved() ? "moved only once" : "never moved", why_counters_are_dead,
+                         dead_counter_remedy);
     case absence::stands_still:
       return fmt::format("{} has stood still for more than {} s, so it is not used: {}", what,
                          std::chrono::duration_cast<std::chrono::seconds>(options_.still_after).count(),
