@@ -76,7 +76,8 @@ class Power(unittest.TestCase):
         try:
             self.trial.wait_for(what, scored)
         except Failure as failure:
-            raise AssertionError(f"the scores are {last} at last") from failure
+            curves = {node: [(p["load"], p["watts"], p.get("samples")) for p in self.known(node)["model"]["curve"]] for node in self.curves}
+            raise AssertionError(f"the scores are {last} at last, by the curves {curves}") from failure
 
     def test_a_pod_goes_where_it_costs_the_fewest_watts(self):
         self.begin()
