@@ -15,8 +15,7 @@ namespace binnacle::agent {
 /// a difference is taken modulo that range. Nothing is guessed. These readings give no power:
 /// - the first reading: not_read_yet; the total stays;
 /// - a difference that would need more than `most_watts`: `reset` (the driver was loaded again, hotplug).
-/// From
-///   the third such reading in a row on it is no accident: `implausible` (faulty());
+///   From the third one in a row on it is no accident: `implausible` (faulty());
 /// - the last reading is so long ago that one more wrap would fit under `most_watts`: `gap`;
 /// - a suspend in between, reported by interrupt(): `gap`.
 /// In the last three cases the reading is a new start. Power is back with the next reading, and the energy of
