@@ -38,9 +38,7 @@ class Machine:
     def start(self, *more):
         """The powercap tree and the agent. More words are the tree's."""
         self.trial.start_package(self.node, self.watts(self.load), *more)
-        # A simulated counter moves when its process has a processor. On a busy machine its means over 200 ms alternate between far too low and far too
-        # high, and an agent shows a fall one reading late (energy_meter.hpp): of such means it shows the high ones.
-        self.trial.start_agent(self.node, "--sys-root", self.trial.sysroot(self.node), "--proc-root", self.proc, "--rapl-least-period", "1s")
+        self.trial.start_agent(self.node, "--sys-root", self.trial.sysroot(self.node), "--proc-root", self.proc)
 
 
 class Machines(threading.Thread):
