@@ -1,9 +1,11 @@
-"""Makes the pictures in docs/: a fleet of simulated nodes, one of which heats up, as `binnacle dashboard` shows it.
+"""Makes the pictures in docs/ from runs of the real programs, while a node heats up, as `binnacle dashboard` shows it: demo.webp is what scripts/demo
+leads to, dashboard.webp a fleet of simulated nodes.
 
 python3 tests/browser/pictures.py --build build [--out docs] [--all]    --all: also the other pages, dark and on a phone, for a look
 """
 
 import argparse
+import base64
 import pathlib
 import sys
 import time
@@ -12,10 +14,41 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "scripts"))
 
 import chromium  # noqa: E402
+from demo import METRIC, Demo  # noqa: E402
 from trial import Trial, pod  # noqa: E402
 
 NODES = 600
 REAL = {"rack07-n01": 24, "rack07-n02": 27, "rack07-n03": 22}
+
+
+def picture(page, file, where, width=1380, height=860, dark=False):
+    page.look(width, height, dark)
+    page.go(where)
+    page.run("document.querySelector('#main').blur(); scrollTo(0, 0)")
+    time.sleep(4)
+    shot = page.driver.execute_cdp_cmd("Page.captureScreenshot", {"format": "webp", "quality": 85})
+    file.write_bytes(base64.b64decode(shot["data"]))
+
+
+class PicturedDemo(Demo):
+    """scripts/demo, and what one sees who then heats another node, as it says that one may."""
+
+    def __init__(self, build, out):
+        super().__init__(build)
+        self.out = out
+
+    def stay_up(self, opened):
+        self.start_dashboard(opened)
+        page = chromium.Browser(1380, 860)
+        page.open(self.new_link())
+        page.go("#/node/node9")
+        page.wait("the node", lambda: METRIC in page.text(".rule"))
+        time.sleep(20)
+        self.heat("node9", self.hot_watts)
+        page.wait("the violation", lambda: "violating" in page.text(".verdicts"))
+        time.sleep(6)
+        picture(page, self.out / "demo.webp", "#/node/node9")
+        page.close()
 
 
 def rule(metric, target):
@@ -34,6 +67,15 @@ def main():
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "docs")
     parser.add_argument("--all", action="store_true")
     options = parser.parse_args()
+    demo = PicturedDemo(options.build.resolve(), options.out)
+    try:
+        demo.run(keep_up=True)
+    finally:
+        demo.stop()
+    fleet(options)
+
+
+def fleet(options):
     trial = Trial(options.build.resolve())
     try:
         trial.make_certificates(REAL, more=["--fleet", f"sim:{NODES}"])
@@ -52,12 +94,8 @@ def main():
         page.wait("an answer to the scheduler", lambda: trial.scheduler().call("filter", pod("web-7f9c4", "power"), [*REAL, *[f"sim-{i}" for i in range(20)]]))
         time.sleep(15)
 
-        def shot(name, where, width=1380, height=860, dark=False):
-            page.look(width, height, dark)
-            page.go(where)
-            page.run("document.querySelector('#main').blur(); scrollTo(0, 0)")
-            time.sleep(4)
-            page.driver.save_screenshot(str(options.out / f"{name}.png"))
+        def shot(name, where, *how, **look):
+            picture(page, options.out / f"{name}.webp", where, *how, **look)
 
         shot("dashboard", "#/fleet")
         if options.all:
