@@ -39,8 +39,9 @@ const marks = {
   afterDatasetsDraw(chart, _, options) {
     const {ctx, chartArea: area} = chart;
     const t = theme();
-    for (const mark of options.marks ?? []) {
-      const upright = options.axis === "x";
+    const upright = options.axis === "x";
+    const written = [];  // {x, to, y} of texts: where marks lie close together, the next text gets a line of its own
+    for (const mark of [...options.marks ?? []].sort((a, b) => a.at - b.at)) {
       const at = chart.scales[options.axis].getPixelForValue(mark.at);
       const [low, high] = upright ? [area.left, area.right] : [area.top, area.bottom];
       if (!(at >= low && at <= high)) continue;
@@ -53,8 +54,12 @@ const marks = {
       ctx.stroke();
       ctx.font = `600 11px ${Chart.defaults.font.family}`;
       const left = upright && at > (area.left + area.right) / 2;
-      ctx.textAlign = left || !upright ? "right" : "left";
-      ctx.fillText(mark.text, upright ? at + (left ? -6 : 6) : area.right - 4, upright ? area.top + 10 : at - 5);
+      const width = ctx.measureText(mark.text).width;
+      const x = !upright ? area.right - 4 - width : left ? at - 6 - width : at + 6;
+      let y = upright ? area.top + 10 : at - 5;
+      while (written.some(w => Math.abs(w.y - y) < 12 && x < w.to && w.x < x + width)) y += upright ? 12 : -12;
+      written.push({x, to: x + width, y});
+      ctx.fillText(mark.text, x, y);
       ctx.restore();
     }
   },
