@@ -2,14 +2,12 @@
 
 #include "cli/dashboard/event_parts.hpp"
 #include "cli/doctor/cluster/kube_call.hpp"
-#include "common/async/timers.hpp"
 #include "common/http/target.hpp"
 #include "common/text/json_writer.hpp"
 
 #include <fmt/format.h>
 
 #include <exception>
-#include <memory>
 #include <utility>
 
 namespace binnacle::cli::dashboard {
@@ -33,8 +31,16 @@ result<json::value> pods_of(const doctor::place& p, const std::string& node) {
   return error{errc::permission, got.instead->sentence + remedy};
 }
 
-std::string event_of(const doctor::place& p, const std::string& node) {
-  const auto pods = pods_of(p, node);
+/// Must not throw, because it runs on the other thread.
+result<json::value> asked(const std::function<doctor::place()>& where, const std::string& node) {
+  try {
+    return pods_of(where(), node);
+  } catch (const std::exception& e) {
+    return error{errc::internal, fmt::format("the question ended with an error: {}", e.what())};
+  }
+}
+
+std::string event_of(const result<json::value>& pods, const std::string& node) {
   std::string text;
   json_writer out(text);
   out.begin_object().field("about", node).field("nowMs", unix_ms());
@@ -54,11 +60,14 @@ std::string event_of(const doctor::place& p, const std::string& node) {
 std::map<std::string, std::string> names_by_uid(const json::value& pods) {
   std::map<std::string, std::string> out;
   for (const auto& pod : list(pods, "items")) {
-    const json::value meta = object(pod, "metadata");
-    const std::string name = text(meta, "namespace") + "/" + text(meta, "name");
+    const json::value* meta = member(pod, "metadata");
+    if (meta == nullptr) continue;
+    const std::string name = text(*meta, "namespace") + "/" + text(*meta, "name");
     // Source: k8s.io/kubernetes/pkg/kubelet/types, ConfigHashAnnotationKey: the UID that the kubelet gave.
-    const std::string given = text(object(meta, "annotations"), "kubernetes.io/config.hash");
-    for (const std::string& uid : {text(meta, "uid"), given}) {
+    const json::value* annotations = member(*meta, "annotations");
+    const std::string given =
+        annotations == nullptr ? std::string() : text(*annotations, "kubernetes.io/config.hash");
+    for (const std::string& uid : {text(*meta, "uid"), given}) {
       if (!uid.empty()) out.emplace(uid, name);
     }
   }
@@ -66,18 +75,14 @@ std::map<std::string, std::string> names_by_uid(const json::value& pods) {
 }
 
 pod_names::pod_names(async::loop& on, std::function<doctor::place()> where)
-    : loop_(on), where_(std::move(where)) {}
+    : where_(std::move(where)), thread_(on) {}
 
 task<std::string> pod_names::ask(std::string node) {
-  if (!beside_) beside_.emplace(loop_);
-  // Shared with the thread: a cancelled question leaves while it is still under way.
-  auto told = std::make_shared<std::string>();
-  auto is_told = std::make_shared<async::event>(loop_);
-  const auto look = [told, node, where = where_] { *told = event_of(where(), node); };
-  const auto tell = [is_told] { is_told->notify(); };
-  beside_->run(look, tell);
-  if (!co_await is_told->wait()) co_return std::string();
-  co_return std::move(*told);
+  std::function<std::string()> question = [node, where = where_] {
+    return event_of(asked(where, node), node);
+  };
+  auto told = co_await thread_.ask(std::move(question));
+  co_return told ? std::move(*told) : std::string();
 }
 
 }  // namespace binnacle::cli::dashboard

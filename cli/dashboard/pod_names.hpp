@@ -1,13 +1,12 @@
 #pragma once
 
+#include "cli/dashboard/second_thread.hpp"
 #include "cli/doctor/place.hpp"
 #include "cli/json.hpp"
-#include "common/async/beside.hpp"
 #include "common/async/task.hpp"
 
 #include <functional>
 #include <map>
-#include <optional>
 #include <string>
 
 namespace binnacle::cli::dashboard {
@@ -17,8 +16,7 @@ namespace binnacle::cli::dashboard {
 std::map<std::string, std::string> names_by_uid(const json::value& pods);
 
 /// Asks the API server for the names of a node's pods, because series know only their UIDs. Asking blocks, so
-/// it is done on a thread beside the loop, which the first question starts. Include from .cpp files only.
-/// Threads: one loop.
+/// it is done on a thread beside the loop. Include from .cpp files only. Threads: one loop.
 class pod_names {
  public:
   /// `where` says by which kubeconfig; it runs on the other thread. `on` must outlive this object. Its end
@@ -30,9 +28,8 @@ class pod_names {
   async::task<std::string> ask(std::string node);
 
  private:
-  async::loop& loop_;
   const std::function<doctor::place()> where_;
-  std::optional<async::beside> beside_;
+  second_thread thread_;
 };
 
 }  // namespace binnacle::cli::dashboard

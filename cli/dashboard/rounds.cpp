@@ -2,7 +2,6 @@
 
 #include "cli/dashboard/event_parts.hpp"
 #include "cli/doctor/doctor.hpp"
-#include "common/async/timers.hpp"
 #include "common/text/json_writer.hpp"
 
 #include <fmt/format.h>
@@ -38,22 +37,18 @@ doctor::findings looked(const doctor::check& c, std::optional<doctor::place>& fr
 }  // namespace
 
 rounds::rounds(async::loop& on, std::function<doctor::place()> where, std::vector<doctor::check> checks)
-    : loop_(on), where_(std::move(where)), checks_(std::move(checks)) {}
+    : where_(std::move(where)), checks_(std::move(checks)), thread_(on) {}
 
 task<std::string> rounds::make() {
-  if (!beside_) beside_.emplace(loop_);
   std::string text;
   json_writer out(text);
   out.begin_object().key("checks").begin_array();
   // Shared with the thread: a cancelled round leaves while it still looks.
   auto from = std::make_shared<std::optional<doctor::place>>();
   for (const doctor::check& c : checks_) {
-    auto found = std::make_shared<doctor::findings>();
-    auto looked_at = std::make_shared<async::event>(loop_);
-    const auto look = [found, from, where = where_, c] { *found = looked(c, *from, where); };
-    const auto tell = [looked_at] { looked_at->notify(); };
-    beside_->run(look, tell);
-    if (!co_await looked_at->wait()) co_return std::string();
+    std::function<doctor::findings()> look = [from, where = where_, c] { return looked(c, *from, where); };
+    const auto found = co_await thread_.ask(std::move(look));
+    if (!found) co_return std::string();
     out.begin_object().field("name", c.name).field("summary", c.summary);
     add_findings(out, *found);
     out.end_object();

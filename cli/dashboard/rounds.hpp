@@ -1,20 +1,18 @@
 #pragma once
 
 #include "cli/connection.hpp"
+#include "cli/dashboard/second_thread.hpp"
 #include "cli/doctor/checks.hpp"
-#include "common/async/beside.hpp"
 #include "common/async/task.hpp"
 
 #include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
 namespace binnacle::cli::dashboard {
 
 /// The doctor's checks of the cluster, made again and again while a page shows them. Checks block, so they
-/// run one after another on a thread beside the loop, which the first round starts. Include from .cpp files
-/// only. Threads: one loop.
+/// run one after another on a thread beside the loop. Include from .cpp files only. Threads: one loop.
 class rounds {
  public:
   /// `where` says where the doctor looks from, once a round; it may block, and runs on the other thread, as
@@ -27,10 +25,9 @@ class rounds {
   async::task<std::string> make();
 
  private:
-  async::loop& loop_;
   const std::function<doctor::place()> where_;
   const std::vector<doctor::check> checks_;
-  std::optional<async::beside> beside_;
+  second_thread thread_;
 };
 
 /// The doctor's checks that a page may make again and again: those of the cluster which leave no trace there.

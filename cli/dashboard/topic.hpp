@@ -33,9 +33,8 @@ result<topic> parse_topic(std::string_view text);
 /// The name of the topic's event, such as "fleet".
 std::string_view name_of(subject what);
 
-/// The path to ask the aggregator for; the doctor and names of pods, which the API
-/// server has, have none. `metrics` are added to those of the fleet that
-/// the aggregator chooses itself.
+/// The path to ask the aggregator for. The doctor has none, nor have names of pods, which the API server is
+/// asked for. `metrics` are added to those of the fleet that the aggregator chooses itself.
 std::string target_of(const topic& t, const std::vector<std::string>& metrics = {});
 
 /// Whether each replica has an answer of its own, so that all must be asked; for other topics one answer is
