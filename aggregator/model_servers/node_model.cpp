@@ -4,6 +4,7 @@
 #include "common/text/endpoint.hpp"
 #include "common/text/text.hpp"
 
+#include <boost/container/static_vector.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,14 +32,17 @@ struct input {
   bool is_beyond() const { return value && (*value < least - step || *value > most + step); }
 };
 
+/// Asked for at each look at each node, so without memory of their own.
+using inputs = boost::container::static_vector<input, 3>;
+
 /// The inputs after the load, in the order in which the model takes them.
-std::vector<input> inputs_of(const node_model& m, const readings& r) {
+inputs inputs_of(const node_model& m, const readings& r) {
   constexpr double any = std::numeric_limits<double>::infinity();
   if (!m.shares) {
     return {{m.inlet ? m.inlet : r.inlet, typical_inlet, 1, any_inlet.from, any_inlet.to},
             {m.pressure ? m.pressure : r.pressure, typical_pressure, 1, -any, any}};
   }
-  std::vector<input> out;
+  inputs out;
   const std::array<std::optional<double>, 3> degrees{r.inlet, r.cpu1, r.cpu2};
   for (std::size_t i = 0; i < degrees.size(); ++i) {
     const span& s = (*m.shares)[i];
@@ -135,11 +139,11 @@ question question_of(const node_model& m, const readings& r, double cores, polic
   out.cores = cores;
   out.top = m.shares ? 1 : format == policy::cpu_format::raw ? cores : 100;
   const bool comparable = before != nullptr && before->model == m.model;
-  const auto inputs = inputs_of(m, r);
-  out.count = static_cast<std::uint8_t>(inputs.size());
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (!inputs[i].value) out.assumed |= static_cast<std::uint8_t>(1U << i);
-    const double v = inputs[i].limited(), step = inputs[i].step;
+  const inputs all = inputs_of(m, r);
+  out.count = static_cast<std::uint8_t>(all.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (!all[i].value) out.assumed |= static_cast<std::uint8_t>(1U << i);
+    const double v = all[i].limited(), step = all[i].step;
     const bool near = comparable && std::abs(v - before->others[i]) <= 0.75 * step;
     // Adding 0 turns a negative zero into zero, which is written the same.
     out.others[i] = near ? before->others[i] : std::round(v / step) * step + 0.0;
@@ -169,9 +173,9 @@ std::vector<std::string> assumptions_of(const question& q) {
 
 std::vector<std::string> limits_of(const node_model& m, const readings& r) {
   std::vector<std::string> out;
-  const auto inputs = inputs_of(m, r);
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (!inputs[i].is_beyond()) continue;
+  const inputs all = inputs_of(m, r);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (!all[i].is_beyond()) continue;
     const span s = m.shares ? (*m.shares)[i] : any_inlet;
     out.push_back(
         fmt::format("{} of its node is outside of {} to {} °C, {}, so that the nearer end stands for it",
