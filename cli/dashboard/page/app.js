@@ -12,6 +12,7 @@ import {Reach} from "./past.js";
 import {Fleet} from "./store.js";
 
 const SUGGESTIONS = 12;  // a browser shows some twenty
+const PATIENCE = 10000;  // for the first answer
 
 const $ = id => document.getElementById(id);
 
@@ -29,6 +30,7 @@ class App {
     this.waiting = new Map();
     this.pageTrouble = "";
     this.state = ["lost", "connecting"];
+    this.since = Date.now();
   }
 
   start() {
@@ -148,7 +150,9 @@ class App {
     else if (!this.fleet.updated) [kind, words] = ["late", "Waiting"];
     $("link-state").className = "link-state " + kind;
     setText($("link-state").querySelector(".words"), words);
-    const why = lost && reason !== "connecting" ? reason : this.fleet.trouble;
+    const silence = Date.now() - this.since;
+    const waits = silence < PATIENCE ? "" : `No answer for ${span(silence)}. Is the command \`binnacle dashboard\` still running, and does a tunnel or a proxy before it pass its answers on?`;
+    const why = !lost ? this.fleet.trouble : reason === "connecting" ? waits : reason;
     const text = why ? `${why}${this.fleet.updated ? ` What is shown is ${span(age)} old.` : ""}` : this.pageTrouble;
     $("banner").hidden = !text;
     setText($("banner"), text);
@@ -183,13 +187,24 @@ function locked(why) {
   fill($("main"), h("section", {class: "card locked"}, h("h1", {}, "This page has no key"), h("p", {}, why), h("p", {}, "Run ", h("code", {}, "binnacle dashboard"), " and open the link that it prints.")));
 }
 
+/** What this page needs of a browser and an old one lacks. */
+function lacking() {
+  const needed = {"navigator.locks": navigator.locks, "crypto.randomUUID": crypto.randomUUID, TextDecoderStream: window.TextDecoderStream, structuredClone: window.structuredClone};
+  return Object.keys(needed).filter(name => !needed[name]);
+}
+
 async function begin() {
+  if (!window.Chart) return;  // start.js says so
+  if (lacking().length > 0) throw new Error(`this browser lacks ${lacking().join(" and ")}`);
   const link = new URLSearchParams(location.hash.slice(1)).get("link");
   if (link) {
+    setText($("why"), "The command `binnacle dashboard` has not answered yet.");
+    const answer = await fetch("/open", {method: "POST", body: JSON.stringify({link}), signal: AbortSignal.timeout(PATIENCE)}).catch(() => null);
+    const said = await answer?.json().catch(() => null);
+    // The link stays in the address: it may be good yet.
+    if (!said) throw new Error(answer ? `what answers is not the command \`binnacle dashboard\` (HTTP status ${answer.status})` : "the command `binnacle dashboard` does not answer");
     // Out of the address at once: it is of no further use, and nobody should copy it.
     history.replaceState(null, "", location.pathname + "#/fleet");
-    const answer = await fetch("/open", {method: "POST", body: JSON.stringify({link})});
-    const said = await answer.json();
     if (!answer.ok) return locked(said.error);
     sessionStorage.setItem("key", said.key);
   }
@@ -198,4 +213,4 @@ async function begin() {
   new App(key).start();
 }
 
-begin().catch(e => locked(e.message));
+begin().catch(reportError);  // start.js says it
