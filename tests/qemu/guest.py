@@ -13,15 +13,15 @@ def libraries_of(program):
     return [pathlib.Path(path) for path in re.findall(r"(/\S+) \(0x", said)]
 
 
-def module_order(folder, name, found=None):
-    """A module and those that it says it depends on, in the order to load them."""
+def module_order(folder, names, found=None):
+    """Modules and those that they say they depend on, in the order to load them."""
     found = [] if found is None else found
-    path = next(folder.rglob(f"{name}.ko"))
-    for other in re.search(rb"\0depends=([^\0]*)\0", path.read_bytes()).group(1).decode().split(","):
-        if other:
-            module_order(folder, other.replace("-", "_"), found)
-    if path not in found:
-        found.append(path)
+    for name in names:
+        path = next(folder.rglob(f"{name}.ko"))
+        others = re.search(rb"\0depends=([^\0]*)\0", path.read_bytes()).group(1).decode()
+        module_order(folder, [other.replace("-", "_") for other in others.split(",") if other], found)
+        if path not in found:
+            found.append(path)
     return found
 
 
@@ -59,6 +59,13 @@ class Archive:
             if str(library) not in self.folders:
                 self.folders.add(str(library))
                 self.file(library, library.read_bytes())
+
+    def modules(self, folder, names):
+        """/modules, with a list of them in the order to load them."""
+        order = module_order(folder, names)
+        for path in order:
+            self.file(f"modules/{path.name}", path.read_bytes(), 0o644)
+        self.file("modules/order", "\n".join(path.name for path in order).encode(), 0o644)
 
     def console(self):
         self.folder("dev")

@@ -1,27 +1,22 @@
 """In-band IPMI against the kernel's own driver: a machine of QEMU (no KVM needed) with a KCS interface, behind which OpenIPMI's ipmi_sim is the BMC.
 
-    python3 tests/qemu/in_band_test.py --install     fetches QEMU (apt-get, 20 MB), Debian's kernel and busybox (72 MB, kept in the cache), once
-    python3 tests/qemu/in_band_test.py               boots the guest: binnacle-ipmi --list, binnacle-agent --probe, then the agent while a sensor warms
+    python3 tests/qemu/parts.py              fetches QEMU, a kernel and busybox, once
+    python3 tests/qemu/in_band_test.py       boots the guest: binnacle-ipmi --list, binnacle-agent --probe, then the agent while a sensor warms
 
 Opt-in: no other test or script runs it. The guest is Debian's kernel with ipmi_si and ipmi_devintf, busybox, our programs and their libraries.
 """
 
 import argparse
-import os
 import pathlib
-import subprocess
 import sys
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[1] / "scripts"))
-from guest import Archive, module_order  # noqa: E402  (the path comes first)
+import parts  # noqa: E402  (the path comes first)
+from guest import Archive  # noqa: E402
 from trial import ROOT, Failure, Trial  # noqa: E402
 
-QEMU = "/usr/bin/qemu-system-x86_64"
-CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME", pathlib.Path.home() / ".cache")) / "binnacle/qemu"
-# Of what the packages hold.
-WANTED = {"linux": ["./boot/vmlinuz-*", "./lib/modules/*/kernel/drivers/char/ipmi/*"], "busybox": ["./bin/busybox"]}
 # The system interface of a BMC in a PC: IPMI 2.0, 9.1. The firmware's tables (SMBIOS type 38) tell the driver of it.
 MACHINE = ["-M", "pc,accel=tcg", "-cpu", "qemu64", "-m", "512", "-nographic", "-no-reboot", "-nic", "none",
            "-device", "ipmi-bmc-extern,id=bmc0,chardev=bmc", "-device", "isa-ipmi-kcs,bmc=bmc0,ioport=0xca2"]
@@ -47,34 +42,13 @@ done
 """
 
 
-def install():
-    """QEMU for the machine that runs this; kernel and busybox only unpacked, for the guest."""
-    environment = dict(os.environ, DEBIAN_FRONTEND="noninteractive")
-    subprocess.run(["apt-get", "update", "-qq"], env=environment, check=True)
-    subprocess.run(["apt-get", "install", "-y", "-qq", "--no-install-recommends", "qemu-system-x86"], env=environment, check=True)
-    depends = subprocess.run(["apt-cache", "depends", "linux-image-amd64"], capture_output=True, text=True, check=True).stdout
-    kernel = next(line.split()[1] for line in depends.splitlines() if "linux-image-" in line and "Depends" in line)
-    CACHE.mkdir(parents=True, exist_ok=True)
-    for package in (kernel, "busybox-static"):
-        subprocess.run(["apt-get", "download", "-qq", package], cwd=CACHE, check=True)
-    for package in CACHE.glob("*.deb"):
-        files = subprocess.Popen(["dpkg-deb", "--fsys-tarfile", package], stdout=subprocess.PIPE)
-        subprocess.run(["tar", "-x", "-C", CACHE, "--wildcards", *WANTED[package.name.split("-")[0]]], stdin=files.stdout, check=True)
-        package.unlink()
-
-
 def make_guest(build, to):
     """The guest's initramfs."""
     archive = Archive()
     archive.console()
     archive.file("init", INIT.encode())
-    archive.file("bin/busybox", (CACHE / "bin/busybox").read_bytes())
-    order = []
-    for name in ("ipmi_si", "ipmi_devintf"):
-        order += [path for path in module_order(CACHE / "lib/modules", name) if path not in order]
-    for path in order:
-        archive.file(f"modules/{path.name}", path.read_bytes(), 0o644)
-    archive.file("modules/order", "\n".join(path.name for path in order).encode(), 0o644)
+    archive.file("bin/busybox", parts.BUSYBOX.read_bytes())
+    archive.modules(parts.MODULES, ["ipmi_si", "ipmi_devintf"])
     archive.program(build / "agent/binnacle-agent", "programs/binnacle-agent")
     archive.program(build / "agent/ipmi/binnacle-ipmi", "programs/binnacle-ipmi")
     to.write_bytes(archive.whole())
@@ -98,10 +72,9 @@ def run(trial, seconds):
     port = (trial.folder / "guest/bmc/shim").read_text().split()[1]
     initramfs = trial.folder / "initramfs"
     make_guest(trial.build, initramfs)
-    kernel = next(CACHE.glob("boot/vmlinuz-*"))
     # With `reconnect` it connects once the machine is whole: 7.2 crashes when the BMC answers before it has an interface.
-    trial.start("guest", QEMU, *MACHINE, "-chardev", f"socket,id=bmc,host=127.0.0.1,port={port},reconnect=1", "-kernel", kernel, "-initrd", initramfs,
-                "-append", "console=ttyS0 quiet panic=-1 no_timer_check")
+    trial.start("guest", parts.QEMU, *MACHINE, "-chardev", f"socket,id=bmc,host=127.0.0.1,port={port},reconnect=1", "-kernel", parts.kernel(),
+                "-initrd", initramfs, "-append", "console=ttyS0 quiet panic=-1 no_timer_check")
     wait = lambda what, word: trial.wait_for(what, lambda: word in trial.log("guest"), seconds)  # noqa: E731
     wait("the list", "guest: end list")
     print(f"    booted and listed after {time.monotonic() - began:.0f} s", flush=True)
@@ -119,13 +92,10 @@ def main():
     words = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     words.add_argument("--build", default=ROOT / "build", type=pathlib.Path)
     words.add_argument("--seconds", default=600, type=int, help="that each step may take (600)")
-    words.add_argument("--install", action="store_true", help="fetch what the guest is made of, then end")
     given = words.parse_args()
-    if given.install:
-        install()
-        return 0
-    if not pathlib.Path(QEMU).exists() or not list(CACHE.glob("boot/vmlinuz-*")):
-        print("in_band_test: QEMU or the guest's kernel is not there: run it with --install first", file=sys.stderr)
+    missing = parts.missing()
+    if missing:
+        print(f"in_band_test: {missing}", file=sys.stderr)
         return 2
     trial = Trial(given.build)
     try:
