@@ -34,21 +34,30 @@ bool fresh(const file_stamp& stamp) {
   return std::abs(now - stamp.modified_ns) < 1'000'000'000;
 }
 
-// The names of the *.prom files, sorted. If two files have the same series, it is then always the same one
-// that counts.
-result<std::vector<std::string>> listing(const std::string& folder) {
+struct listed {
+  std::vector<std::string> names;  // of the *.prom files, sorted
+  bool is_whole = true;            // false: the folder has more entries than we look at
+};
+
+// Sorted, so that if two files have the same series, it is always the same one that counts.
+result<listed> listing(const std::string& folder, std::size_t most_entries) {
   std::error_code bad;
-  std::vector<std::string> names;
+  listed out;
+  std::size_t entries = 0;
   for (fs::directory_iterator it(folder, bad), end; !bad && it != end; it.increment(bad)) {
+    if (++entries > most_entries) {
+      out.is_whole = false;
+      break;
+    }
     auto name = it->path().filename().string();
-    if (name.ends_with(".prom") && !name.starts_with(".")) names.push_back(std::move(name));
+    if (name.ends_with(".prom") && !name.starts_with(".")) out.names.push_back(std::move(name));
   }
   if (bad) {
     return error{errc_of(bad.value()),
                  fmt::format("{}: {}: make the folder, or set textfile-directory", folder, bad.message())};
   }
-  std::sort(names.begin(), names.end());
-  return names;
+  std::sort(out.names.begin(), out.names.end());
+  return out;
 }
 
 // Parses a whole *.prom text into `out`, or nothing of it on an error. If something was ignored, `note` gets
@@ -83,26 +92,35 @@ textfile_source::textfile_source(textfile_options options, clocks time)
 
 result<void> textfile_source::discover(board& out) {
   group_ = out.add_group("textfile", "", options_.period, metrics::stale_after(options_.period));
-  if (const auto names = listing(options_.folder); !names) return names.error();
+  if (const auto found = listing(options_.folder, options_.entries); !found) return found.error();
   return {};
 }
 
 result<void> textfile_source::read(board& out) {
-  const auto names = listing(options_.folder);
-  if (!names) {
+  const auto found = listing(options_.folder, options_.entries);
+  if (!found) {
     for (auto& [name, f] : files_) {
       f.stamp.reset();
       lose(f, absence::missing, out);
       out.set_absent(f.success, absence::missing);
     }
-    return names.error();
+    return found.error();
   }
+  const auto& names = found->names;
+  is_overfull_ = !found->is_whole;
   const auto now = time_.now();
   ++round_;
   // First handle files that are gone, so that a file with another name can take over their series.
   for (auto it = files_.begin(); it != files_.end();) {
     auto& f = it->second;
-    if (!f.gone_at && !std::binary_search(names->begin(), names->end(), it->first)) vanish(f, now, out);
+    if (!f.gone_at && !std::binary_search(names.begin(), names.end(), it->first)) {
+      // In a folder that was not read to its end, the file may be there.
+      if (is_overfull_ && folder_entry::look(options_.folder, it->first)) {
+        look_at(it->first, now, out);
+      } else {
+        vanish(f, now, out);
+      }
+    }
     if (f.gone_at && now - *f.gone_at > foreign_remembered) {
       forget(f, out);
       it = files_.erase(it);
@@ -114,7 +132,7 @@ result<void> textfile_source::read(board& out) {
     ++it;
   }
   files_left_out_ = 0;
-  for (const auto& name : *names) {
+  for (const auto& name : names) {
     if (!files_.contains(name) && files_.size() >= options_.files && !make_room(out)) {
       ++files_left_out_;
       continue;
@@ -236,6 +254,11 @@ void textfile_source::forget(file& f, board& out) {
 
 std::string textfile_source::limitation() const {
   problem_summary all;
+  if (is_overfull_)
+    all.add(
+        fmt::format("{}: more than {} entries, which are not all looked at: move what is no *.prom file "
+                    "elsewhere",
+                    options_.folder, options_.entries));
   for (const auto& [name, f] : files_) all.add(f.problem);
   if (files_left_out_ > 0) {
     all.add(fmt::format("{}: {} more than the {} read", options_.folder,
@@ -247,12 +270,12 @@ std::string textfile_source::limitation() const {
 }
 
 std::vector<finding> textfile_source::probe() {
-  const auto names = listing(options_.folder);
-  if (!names) {
-    return {{finding::grade::broken, "files of " + options_.folder, names.error().message,
+  const auto listed = listing(options_.folder, options_.entries);
+  if (!listed) {
+    return {{finding::grade::broken, "files of " + options_.folder, listed.error().message,
              "make the folder readable, or take textfile out of sources"}};
   }
-  if (names->empty()) {
+  if (listed->names.empty() && listed->is_whole) {
     return {{finding::grade::works, fmt::format("{} (no *.prom file yet)", options_.folder), {}, {}}};
   }
   board scratch;

@@ -26,6 +26,7 @@ struct textfile_options {
   duration period = std::chrono::seconds(1);
   prom_bounds each;
   std::size_t files = 200;
+  std::size_t entries = 10'000;  ///< of the folder; no more are looked at
   /// Shared with the other sources of foreign series.
   std::shared_ptr<foreign_names> names = std::make_shared<foreign_names>();
 };
@@ -79,6 +80,7 @@ class textfile_source final : public source {
   std::map<std::string, file> files_;
   std::uint64_t round_ = 0;
   std::size_t files_left_out_ = 0;
+  bool is_overfull_ = false;
 };
 
 }  // namespace binnacle::agent

@@ -2,6 +2,7 @@
 #include "tests/agent/sources/textfile/textfile_folder.hpp"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <memory>
 #include <string>
@@ -155,6 +156,28 @@ TEST_CASE("files that are gone make room for new ones, the one gone longest firs
   CHECK(shown(f.out, "c").substr(0, 1) == "1");
   CHECK(shown(f.out, "f") == "no such series");
   CHECK(f.source.limitation().find("1 file more than the 3 that are read") != std::string::npos);
+}
+
+TEST_CASE(
+    "a folder with too many entries is not looked at to its end, and a file that was there stays until it "
+    "goes") {
+  folder f({.entries = 20});
+  f.settled("a.prom", "a 1\n");
+  f.look();
+  CHECK(f.source.limitation().empty());
+  for (int i = 0; i < 200; ++i) f.settled(fmt::format("{}.txt", i), "");
+  f.settled("a.prom", "a 2\n");
+  f.look();
+  CHECK(shown(f.out, "a").substr(0, 1) == "2");
+  CHECK(
+      f.source.limitation().find("more than 20 entries, which are not all looked at: move what is no *.prom "
+                                 "file elsewhere") != std::string::npos);
+  f.path.remove("a.prom");
+  f.look();
+  CHECK(shown(f.out, "a") == "missing");
+  for (int i = 0; i < 200; ++i) f.path.remove(fmt::format("{}.txt", i));
+  f.look();
+  CHECK(f.source.limitation().empty());
 }
 
 TEST_CASE("a series that would not fit even after others are forgotten makes none of them be forgotten") {
