@@ -32,6 +32,7 @@ class ApiServer:
         self.holders = {}  # whose a token is: the status' user
         self.may_read = set()  # names of users
         self.asked = collections.Counter()  # questions: "tokenreviews", "subjectaccessreviews"
+        self.patched = []  # paths, in order
         outer = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -101,7 +102,10 @@ class ApiServer:
         request.send_header("Content-Type", "application/json")
         request.send_header("Content-Length", str(len(text)))
         request.end_headers()
-        request.wfile.write(text)
+        try:
+            request.wfile.write(text)
+        except OSError:
+            request.close_connection = True  # who asked has gone
 
     def result(self, method, path, said):
         kind = path.rpartition("/")[2]
@@ -115,6 +119,8 @@ class ApiServer:
                 self.asked[kind] += 1
             return 201, {"status": {"allowed": said["spec"].get("user") in self.may_read}}
         with self.guard:
+            if method == "PATCH":
+                self.patched.append(path)
             path = path.removesuffix("/status")
             if method == "POST":
                 path = f"{path}/{said['metadata'].get('name', 'generated')}"

@@ -2,6 +2,9 @@
 #include "tests/common/wire/noisy_node.hpp"
 #include "tests/common/wire/support.hpp"
 
+#include <algorithm>
+#include <cstring>
+
 /// Frames of every kind, cut at every byte and with every bit flipped. The result must be an error or a valid
 /// value, never a crash and never much memory. The sanitizer builds run these tests, too.
 using namespace binnacle;
@@ -139,6 +142,55 @@ TEST_SUITE("common/wire/damage") {
         // A frame of a few hundred bytes may claim a size. It can make the reader reserve no more than it
         // could unpack to, or the 4 MiB of a zstd frame that states its size.
         CHECK(largest <= max_message_bytes);
+      }
+    }
+  }
+
+  TEST_CASE("pointers that lead in circles, nowhere, or to one list again and again end soon") {
+    const test::noisy_node node(5);
+    // Cap'n Proto's encoding: a struct has data and pointers; an element of a list of structs is one, too.
+    const auto to_list = [](std::int64_t offset, std::uint64_t size, std::uint64_t count) {
+      return (static_cast<std::uint64_t>(offset) & 0x3fff'ffff) << 2 | 1u | size << 32 | count << 35;
+    };
+    constexpr std::uint64_t structs = 7, pointers = 6, single_bytes = 2;
+    std::vector<std::pair<const char*, std::vector<std::uint64_t>>> all = {
+        {"a far pointer to itself", {2}},
+        {"a far pointer by way of itself", {6, 6, 6}},
+        {"a far pointer to a segment that is not there", {2 | std::uint64_t{7} << 32}},
+    };
+    // Each pointer of the root leads to a list of one struct, each of whose pointers leads to that list.
+    std::vector<std::uint64_t> circle(26, 0);
+    circle[0] = std::uint64_t{4} << 32 | std::uint64_t{8} << 48;
+    circle[13] = std::uint64_t{1} << 2 | circle[0];
+    for (const std::int64_t first : {5, 18}) {
+      for (std::int64_t at = first; at < first + 8; ++at)
+        circle[static_cast<std::size_t>(at)] = to_list(13 - at - 1, structs, 12);
+    }
+    all.emplace_back("a circle", circle);
+    // Of a catalog: its texts are one text of 400,000 bytes, 60,000 times.
+    constexpr std::int64_t many = 60'000, words = 50'000;
+    std::vector<std::uint64_t> again(6 + many + words, 0x6161'6161'6161'6161);
+    std::fill_n(again.begin(), 6, 0);
+    again[0] = std::uint64_t{1} << 32 | std::uint64_t{4} << 48;
+    again[3] = to_list(2, pointers, many);
+    for (std::int64_t at = 6; at < 6 + many; ++at)
+      again[static_cast<std::size_t>(at)] = to_list(5 + many - at, single_bytes, 8 * words);
+    again.back() &= 0x00ff'ffff'ffff'ffff;  // the text's end
+    all.emplace_back("one text again and again", again);
+
+    for (const auto& [name, segment] : all) {
+      CAPTURE(name);
+      for (unsigned kind = 1; kind <= 9; ++kind) {
+        CAPTURE(kind);
+        std::vector<std::uint64_t> message = {std::uint64_t{segment.size()} << 32};
+        message.insert(message.end(), segment.begin(), segment.end());
+        bytes data(frame_header_size + 8 * message.size());
+        std::memcpy(data.data() + frame_header_size, message.data(), 8 * message.size());
+        finish_frame(data, 0, static_cast<frame_kind>(kind), 0);
+        const test::allocation_watch watch;
+        CHECK(read_all(data, node.announces()) <= 1);
+        CHECK(watch.largest() <= max_message_bytes);
+        CHECK(watch.count() < 1'000);
       }
     }
   }
