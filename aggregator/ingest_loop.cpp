@@ -65,7 +65,7 @@ struct ingest_loop::impl {
         report_due(loop),
         lines(log),
         inner(core_options_of(s), names.table(),
-              [this](change c) { std::visit([this](auto& one) { take(std::move(one)); }, c); }),
+              [this](change&& c) { std::visit([this](auto& one) { take(std::move(one)); }, c); }),
         policies(inner, names.table(), log),
         state(inner, s.state, other_replicas_of(s), log),
         files(is_standalone() ? s.policies : std::string(), std::move(names), s.policy_poll,
