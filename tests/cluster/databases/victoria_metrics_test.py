@@ -71,7 +71,8 @@ class Otlp(Past):
         server = VictoriaMetrics(self.trial)
         server.url = server.otlp_url
         self.begin_with_history(server, "--history-names", "otlp-dots", watts='{__name__="hw.power","hw.type"="cpu"}')
-        of_each = '(sum by ("k8s.node.name") ({__name__="hw.power"}))'
+        # Older versions know no quoted label after "by".
+        of_each = '(sum by (node) (label_replace({__name__="hw.power"}, "node", "$1", "k8s.node.name", "(.*)")))'
         self.until_equal(server, {"": '{__name__="hw.power","k8s.node.name"="warm","hw.id"="package/1"}'}, ("node", "warm"), ("family", "rapl_power_watts"), ("label", "package=1"))
         self.until_equal(server, {"": 'sum({__name__="hw.power","k8s.node.name"="warm"})'}, ("node", "warm"), ("metric", "rapl_power_watts"))
         self.until_equal(server, {"lowest": f"min({of_each})", "median": f"quantile(0.5, {of_each})", "highest": f"max({of_each})"}, ("metric", "rapl_power_watts"))
