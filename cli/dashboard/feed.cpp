@@ -259,7 +259,10 @@ feed::feed(async::loop& on, upstream from, rounds& doctor, pod_names& names, log
     : impl_(std::make_shared<impl>(on, std::move(from), doctor, names, std::move(log))) {}
 feed::~feed() = default;
 
-void feed::stop() { impl_->group.cancel(); }
+void feed::stop() {
+  impl_->group.cancel();
+  impl_->askers.clear();  // what they follow holds impl, which holds them
+}
 
 feed::totals feed::counters() const noexcept { return impl_->now(); }
 

@@ -113,7 +113,7 @@ struct bench {
   }
   /// Waits until the next outcome is on the board.
   task<void> next() {
-    const bool came = co_await something->wait(within(15s));
+    const bool came = co_await something->wait(within(90s));
     REQUIRE(came);
     last = source->read(out);
   }
