@@ -29,6 +29,11 @@ struct request_parser::impl final : body_parser<true> {
   void on_field_impl(beast::http::field field, beast::string_view name, beast::string_view value,
                      error_code& ec) override {
     if (now != phase::head) return;  // a trailer: we use none
+    if (field == beast::http::field::host && head.header("host") != nullptr) {
+      fail(400, "the request has more than one Host");
+      stop(ec);
+      return;
+    }
     head.headers.emplace_back(lowered(name), std::string(value));
     if (field == beast::http::field::transfer_encoding && (is_http10 || !beast::iequals(value, "chunked"))) {
       fail(501, "the only transfer encoding served is chunked, in HTTP/1.1");

@@ -125,7 +125,8 @@ TEST_SUITE("common/http/request_parser") {
       unsigned status;
     };
     for (const row& r :
-         {row{"not HTTP", "hello\r\n\r\n", 400}, row{"no version", "GET /\r\n\r\n", 400},
+         {row{"not HTTP", "hello\r\n\r\n", 400},
+          row{"no version", "GET /\r\n\r\n", 400},
           row{"HTTP/2", "GET / HTTP/2.0\r\n\r\n", 505},
           row{"preface of HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 505},
           row{"a header without a colon", "GET / HTTP/1.1\r\nHost\r\n\r\n", 400},
@@ -140,6 +141,7 @@ TEST_SUITE("common/http/request_parser") {
               "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\nContent-Length: 1\r\n\r\n", 400},
           row{"an unknown coding", "POST / HTTP/1.1\r\nTransfer-Encoding: gzip, chunked\r\n\r\n", 501},
           row{"chunks in HTTP/1.0", "POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 501},
+          row{"two hosts", "GET / HTTP/1.1\r\nHost: a\r\nhost: a\r\n\r\n", 400},
           row{"an unknown expectation", "POST / HTTP/1.1\r\nExpect: miracles\r\n\r\n", 417},
           row{"a bad chunk size", "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nabc", 400},
           row{"a chunk without its end",
