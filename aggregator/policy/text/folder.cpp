@@ -22,14 +22,16 @@ struct close_dir {
   void operator()(DIR* d) const { closedir(d); }
 };
 
-/// The names of a folder's policy files; 0, or the errno of why it cannot be read to its end.
-int read_names(const std::string& path, std::set<std::string>& out) {
+/// The names of a folder's policy files. Returns why it cannot be read to its end; empty: it was.
+std::string read_names(const std::string& path, std::set<std::string>& out) {
   const std::unique_ptr<DIR, close_dir> dir(opendir(path.c_str()));
-  if (!dir) return errno;
-  for (;;) {
+  if (!dir) return describe(errno);
+  for (std::size_t entries = 0;; ++entries) {
     errno = 0;  // readdir(3) tells an error from the end only by errno
     const dirent* entry = readdir(dir.get());
-    if (entry == nullptr) return errno;
+    if (entry == nullptr) return errno == 0 ? std::string() : describe(errno);
+    if (entries == folder::most_entries)
+      return fmt::format("it has more than {} entries: move what is no policy elsewhere", entries);
     if (is_policy_file(entry->d_name)) out.insert(entry->d_name);
   }
 }
@@ -44,10 +46,10 @@ std::string listed(std::vector<std::string> names) {
 bool folder::refresh(policy_set& set) {
   std::set<std::string> names;
   std::string trouble;
-  const int failed = read_names(path_, names);
-  if (failed != 0) {
+  const std::string failed = read_names(path_, names);
+  if (!failed.empty()) {
     trouble = fmt::format("the policy folder {} cannot be read: {}; what was read before stays in force",
-                          path_, describe(failed));
+                          path_, failed);
   } else if (names.size() > most_files) {
     const auto left_out = leave_out(names);
     trouble = fmt::format(
@@ -58,7 +60,7 @@ bool folder::refresh(policy_set& set) {
   bool changed = trouble != trouble_;
   trouble_ = trouble;
   set.set_trouble(trouble);
-  if (failed != 0) return changed;
+  if (!failed.empty()) return changed;
 
   for (const std::string& name : names) changed = read(name, files_[name], set) || changed;
   set.forget_recalled();

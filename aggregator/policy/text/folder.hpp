@@ -18,6 +18,8 @@ class folder {
   /// Further files are left out and named. New files are left out first, beginning with the last name; files
   /// that were read before stay.
   static constexpr std::size_t most_files = 1'000;
+  /// A folder with more entries, of whatever kind, is not read: what was read before stays.
+  static constexpr std::size_t most_entries = 10'000;
 
   explicit folder(std::string path) : path_(std::move(path)) {}
 

@@ -119,6 +119,25 @@ TEST_SUITE("aggregator/policy/text/folder") {
     CHECK(set.problems()[0].message.find(": \"b1000.yaml\" are left out") != std::string::npos);
   }
 
+  TEST_CASE(
+      "a folder with far too many entries is not read to its end, and says so; what is in force stays") {
+    scratch dir;
+    policy_set set;
+    folder f(dir.path());
+    dir.write("a.yaml", policy_at(10));
+    f.refresh(set);
+    for (std::size_t i = 0; i < folder::most_entries; ++i) dir.write(fmt::format("{}.txt", i), "");
+    dir.write("a.yaml", policy_at(20));
+    CHECK(f.refresh(set));
+    CHECK(targets(set) == "10 ");
+    REQUIRE_FALSE(set.problems().empty());
+    CHECK(set.problems()[0].message.find("it has more than 10000 entries: move what is no policy elsewhere; "
+                                         "what was read before stays in force") != std::string::npos);
+    for (const char* name : {"0.txt", "1.txt", "2.txt"}) dir.remove(name);  // "." and ".." are entries, too
+    CHECK(f.refresh(set));
+    CHECK(targets(set) == "20 ");
+  }
+
   TEST_CASE("an editor's rename over the file is seen") {
     scratch dir;
     policy_set set;
