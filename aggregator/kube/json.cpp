@@ -19,12 +19,30 @@ result<json::object> parse_object(std::string_view text) {
 }
 
 result<json::object> parse_object(std::string_view text, std::vector<json_reader::cut>& cuts) {
-  json_reader reader;
-  const auto used = reader.read(text, false);
-  if (used.has_error()) return error{errc::protocol, "the answer is not JSON: " + used.error().message};
-  if (*used < text.size()) return error{errc::protocol, "the answer is not JSON: more follows behind it"};
-  json::value v = reader.take();
-  cuts = reader.take_cuts();
+  object_reader reader;
+  reader.feed(text);
+  return reader.finish(cuts);
+}
+
+void object_reader::feed(std::string_view bytes) {
+  if (trouble_) return;
+  const bool was_complete = reader_.is_complete();
+  const auto used = was_complete ? result<std::size_t>(0) : reader_.read(bytes, true);
+  if (used.has_error()) {
+    trouble_ = error{errc::protocol, "the answer is not JSON: " + used.error().message};
+  } else if (bytes.find_first_not_of(" \t\r\n", *used) != bytes.npos) {
+    trouble_ = error{errc::protocol, "the answer is not JSON: more follows behind it"};
+  }
+}
+
+result<json::object> object_reader::finish(std::vector<json_reader::cut>& cuts) {
+  if (!trouble_ && !reader_.is_complete()) {
+    if (const auto end = reader_.read({}, false); end.has_error())
+      trouble_ = error{errc::protocol, "the answer is not JSON: " + end.error().message};
+  }
+  if (trouble_) return *trouble_;
+  json::value v = reader_.take();
+  cuts = reader_.take_cuts();
   if (!v.is_object()) return error{errc::protocol, "the answer is not a JSON object"};
   return std::move(v.as_object());
 }

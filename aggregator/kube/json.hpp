@@ -6,6 +6,7 @@
 #include <boost/json/object.hpp>
 
 #include <functional>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -19,6 +20,19 @@ const boost::json::object* condition_in(const boost::json::object& status, std::
 result<boost::json::object> parse_object(std::string_view text);
 /// The same; `cuts` are the members beyond the most, which were left out.
 result<boost::json::object> parse_object(std::string_view text, std::vector<json_reader::cut>& cuts);
+
+/// Reads one JSON object that comes in pieces, so that a large one holds up nobody and is not in memory
+/// twice.
+class object_reader {
+ public:
+  void feed(std::string_view bytes);
+  /// The object; `cuts` are the members beyond the most, which were left out. Errors: protocol.
+  result<boost::json::object> finish(std::vector<json_reader::cut>& cuts);
+
+ private:
+  json_reader reader_;
+  std::optional<error> trouble_;
+};
 
 /// Reads the JSON objects in a stream of bytes, with white space between them, as in a watch's body.
 class object_stream {

@@ -27,12 +27,14 @@ void count_left_out(client& api, reflector& machine, instant now) {
 
 task<void> list(client& api, reflector& machine, reflector::action todo) {
   http::call what = get(todo);
+  object_reader body;
+  what.take = [&body](std::string_view piece) { body.feed(piece); };
   auto got = co_await api.ask(std::move(what), within(todo.within));
   const instant now = boot_clock::now();
   if (got.has_error()) {
     machine.broke(got.error(), now);
   } else {
-    machine.listed(*got, now);
+    machine.listed(*got, body, now);
     count_left_out(api, machine, now);
   }
 }

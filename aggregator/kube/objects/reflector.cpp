@@ -104,9 +104,15 @@ std::string reflector::watch_target() {
 }
 
 void reflector::listed(const http::answer& a, instant now) {
+  object_reader body;
+  body.feed(a.body);
+  listed(a, body, now);
+}
+
+void reflector::listed(const http::answer& a, object_reader& body, instant now) {
   if (const auto r = refusal_of(a)) return refused(*r, now);
   std::vector<json_reader::cut> cuts;
-  const auto list = parse_object(a.body, cuts);
+  const auto list = body.finish(cuts);
   if (list.has_error()) return fail(list.error(), std::nullopt, now);
   const json::object* meta = object_in(*list, "metadata");
   const json::value* items = list->if_contains("items");

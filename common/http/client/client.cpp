@@ -174,7 +174,11 @@ task<result<answer>> client::ask(call what, deadline until) {
     auto piece = co_await c->next(until);
     if (piece.has_error()) co_return piece.error();
     if (piece->empty()) break;
-    out.body += *piece;
+    if (what.take && out.status == 200) {
+      what.take(*piece);
+    } else {
+      out.body += *piece;
+    }
   }
   self->keep(std::move(c));
   co_return out;

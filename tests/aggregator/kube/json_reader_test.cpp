@@ -111,6 +111,23 @@ TEST_SUITE("aggregator/kube/json_reader") {
     CHECK(left_out == std::vector<std::size_t>{12, 0, 3});
   }
 
+  TEST_CASE("an object may come in pieces, and what is wrong in any of them is wrong") {
+    const auto whole = [](std::string_view text, std::size_t piece) {
+      kube::object_reader reader;
+      for (std::size_t at = 0; at < text.size(); at += piece) reader.feed(text.substr(at, piece));
+      std::vector<json_reader::cut> cuts;
+      const auto got = reader.finish(cuts);
+      return got ? boost::json::serialize(*got) : got.error().message;
+    };
+    for (const std::size_t piece : {std::size_t(1), std::size_t(4), std::size_t(100)}) {
+      CHECK(whole("{\"a\":[1,{\"b\":null}]}\n \n", piece) == R"({"a":[1,{"b":null}]})");
+      CHECK(whole(R"({"a":1} x )", piece) == "the answer is not JSON: more follows behind it");
+      CHECK(whole(R"({"a":nonsense,"b":2})", piece).starts_with("the answer is not JSON: "));
+      CHECK(whole(R"({"a":)", piece).starts_with("the answer is not JSON: "));
+      CHECK(whole("", piece).starts_with("the answer is not JSON: "));
+    }
+  }
+
   TEST_CASE("an answer with something behind it is no answer") {
     CHECK(kube::parse_object(R"({"a":1} )").has_value());
     CHECK(kube::parse_object(R"({"a":1} x)").has_error());

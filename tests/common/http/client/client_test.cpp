@@ -110,6 +110,29 @@ TEST_SUITE("common/http/client/client") {
     });
   }
 
+  TEST_CASE("the body of a 200 may be taken piece by piece, any other comes whole") {
+    served s(test_routes());
+    run([&s](async::loop&) -> task<void> {
+      http::client c(at(s.port()), nullptr, "test/1");
+      std::size_t bytes = 0, largest = 0;
+      http::call large{"GET", "/large?pieces=20&size=100000"};
+      large.take = [&](std::string_view piece) {
+        bytes += piece.size();
+        largest = std::max(largest, piece.size());
+      };
+      auto got = co_await c.ask(large, within(5s));
+      REQUIRE(got.has_value());
+      CHECK(got->body.empty());
+      CHECK(bytes == 2'000'000);
+      CHECK(largest <= (64u << 10));
+      large.target = "/nowhere";
+      got = co_await c.ask(large, within(5s));
+      REQUIRE(got.has_value());
+      CHECK_FALSE(got->body.empty());
+      CHECK(bytes == 2'000'000);
+    });
+  }
+
   TEST_CASE("TLS, with the client's certificate") {
     const support::temp_folder dir;
     support::authority ca(dir, "ca");
