@@ -2,7 +2,6 @@
 
 #include "aggregator/custom_metrics/negotiate.hpp"
 #include "aggregator/custom_metrics/status.hpp"
-#include "aggregator/custom_metrics/value_list.hpp"
 #include "common/http/etag.hpp"
 #include "common/text/json_writer.hpp"
 
@@ -31,13 +30,6 @@ std::string version_document() {
 std::string_view parameter(const http::request& r, std::string_view name) {
   const std::string* text = r.parameter(name);
   return text == nullptr ? std::string_view() : std::string_view(*text);
-}
-
-/// A label of a node without a Node object. Standalone, no node has one.
-std::optional<std::string_view> label_of(const store::node_view& node, std::string_view key) {
-  if (key == "kubernetes.io/hostname") return node.name;
-  const auto at = node.labels.find(std::string(key));
-  return at == node.labels.end() ? std::nullopt : std::optional<std::string_view>(at->second);
 }
 
 /// Puts the document into `a`, or a 304 if the caller already has it.
@@ -186,7 +178,7 @@ face::outcome face::value(const path& p, const http::request& r) {
   }
   const instant now = sources_.now();
   asked a{p, *labels, *series, std::move(selector_json), now, sources_.wall(now)};
-  if (p.nodes()) return p.all() ? nodes(a) : node(a);
+  if (p.nodes()) return p.all() ? nodes(std::move(a)) : node(a);
   if (p.pods() && sources_.pods) return pods(std::move(a));
   return not_served(p, sources_.pods.has_value());
 }
@@ -194,55 +186,6 @@ face::outcome face::value(const path& p, const http::request& r) {
 bool face::knows(std::string_view metric) {
   names_.of(nodes_);
   return names_.knows(metric);
-}
-
-bool face::selects(const asked& a, const store::node_view& node) const {
-  if (a.labels.empty()) return true;
-  if (sources_.objects) {
-    if (const auto labels = sources_.objects->labels(node.name)) return a.labels.matches(*labels);
-  }
-  return a.labels.matches([&node](std::string_view key) { return label_of(node, key); });
-}
-
-http::response face::nodes(const asked& a) {
-  const path& p = a.where;
-  if (sources_.objects && !a.labels.empty()) {
-    if (const std::string why = sources_.objects->unknown_because(); !why.empty())
-      return status(503, "ServiceUnavailable", why);
-  }
-  if (!knows(p.metric)) {
-    return not_found(
-        fmt::format("the server could not find the metric {} for nodes: no node has announced it", p.metric));
-  }
-  const questions::question ask = sources_.ask(p.metric, a.series);
-  value_list list(p.api, p.metric, a.selector_json, nodes_.nodes().size());
-  for (const auto& [name, node] : nodes_.nodes()) {
-    if (!selects(a, *node)) continue;
-    const questions::reading got = ask(*node, a.now);
-    if (!got.value.present(a.now)) continue;
-    list.add(name, got.value.value, a.wall(got.value.read_at), got.span);
-    ++counted_.items;
-  }
-  ++counted_.lists;
-  return http::response::json(list.take());
-}
-
-http::response face::node(const asked& a) {
-  const path& p = a.where;
-  const store::node_view* node = nodes_.find(p.object);
-  if (node == nullptr) return not_found(a.missing() + ": no agent of that name has connected");
-  const questions::reading got = sources_.ask(p.metric, a.series)(*node, a.now);
-  if (!got.value.present(a.now)) {
-    if (!knows(p.metric)) return not_found(a.missing() + ": no node has announced it");
-    const bool unmatched = !a.series.empty() && got.value.absent_because(a.now) == absence::missing;
-    return not_found(a.missing() + ": " +
-                     (unmatched ? "no series of the node has such labels" : why_absent(got.value, a.now)));
-  }
-  value_list list(p.api, p.metric, a.selector_json, 1);
-  list.add(node->name, got.value.value, a.wall(got.value.read_at), got.span);
-  ++counted_.items;
-  ++counted_.lists;
-  return http::response::json(list.take());
 }
 
 }  // namespace binnacle::custom_metrics

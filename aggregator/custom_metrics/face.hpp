@@ -42,12 +42,12 @@ struct face_sources {
   /// Everything but /livez, /readyz and /healthz needs a verified client certificate. False in Kubernetes,
   /// where the gatekeeper checks the caller first.
   bool identity_required = true;
-  http::run_later later;  ///< needed by mount(); runs lists of pods
+  http::run_later later;  ///< needed by mount(); runs lists
 };
 
 /// custom.metrics.k8s.io v1beta1 and v1beta2 for nodes, with the discovery that Kubernetes clients and its
 /// aggregation layer need. README.md in this folder says what is served to whom. Pure: a request comes in, a
-/// response goes out (for a list of pods in several steps). Faces loop only.
+/// response goes out (for a list of nodes or pods in several steps). Faces loop only.
 class face {
  public:
   /// `nodes` must outlive the face.
@@ -73,10 +73,10 @@ class face {
   http::response discovery(const path& p, const http::request& r);
   http::response openapi(const http::request& r);
   outcome value(const path& p, const http::request& r);
-  http::response nodes(const asked& a);
+  outcome nodes(asked a);
   http::response node(const asked& a);
   outcome pods(asked a);
-  bool selects(const asked& a, const store::node_view& node) const;
+  bool selects(const questions::selector& labels, const store::node_view& node) const;
   bool knows(std::string_view metric);
   const discovery_documents& documents();
 
@@ -87,7 +87,7 @@ class face {
   std::uint64_t documented_ = 0;
   const openapi_documents openapi_;
   counters counted_;
-  const http::slices_running lists_running_{16};  // an autoscaler asks for the pods of each of its targets
+  const http::slices_running lists_running_{16};  // an autoscaler asks for each of its targets
 };
 
 }  // namespace binnacle::custom_metrics

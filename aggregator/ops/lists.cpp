@@ -2,7 +2,7 @@
 
 #include "aggregator/ops/power_json.hpp"
 #include "aggregator/ops/units.hpp"
-#include "aggregator/ops/walk.hpp"
+#include "aggregator/store/walk.hpp"
 #include "common/exposition/exposition.hpp"
 #include "common/exposition/target_labels.hpp"
 #include "common/shortest.hpp"
@@ -53,7 +53,7 @@ class json_list final : public http::slices {
  private:
   const policy::view& nodes_;
   fleet_query query_;
-  walk place_;
+  store::walk place_;
   std::string text_;
   json_writer out_;
   std::size_t listed_ = 0;
@@ -140,7 +140,7 @@ class exposition_list final : public http::slices {
   bool collected_ = false;
   bool begun_ = false;  // the family's HELP and TYPE are written
   std::unordered_set<std::shared_ptr<const store::shape>> shapes_;
-  walk place_;
+  store::walk place_;
   instant now_;
   std::size_t most_;
   exposition::writer out_;

@@ -1,6 +1,6 @@
 #include "aggregator/ops/node_labels.hpp"
 
-#include "aggregator/ops/walk.hpp"
+#include "aggregator/store/walk.hpp"
 #include "common/text/json_writer.hpp"
 
 #include <map>
@@ -30,7 +30,7 @@ class over_labels : public http::slices {
  private:
   virtual void see(const std::string& node, std::string_view key, std::string_view value) = 0;
   label_reader labels_;
-  walk place_;
+  store::walk place_;
 };
 
 class key_list final : public over_labels {

@@ -1,10 +1,10 @@
 #include "aggregator/ops/what_if.hpp"
 
-#include "aggregator/ops/walk.hpp"
 #include "aggregator/policy/published/refusal.hpp"
 #include "aggregator/predict/node_load.hpp"
 #include "aggregator/predict/what_if.hpp"
 #include "aggregator/store/hardware.hpp"
+#include "aggregator/store/walk.hpp"
 #include "common/text/first_few.hpp"
 #include "common/text/json_writer.hpp"
 
@@ -235,7 +235,7 @@ class what_if_answer final : public http::slices {
   const bool judging_stopped_;
   std::vector<double> in_flight_;
 
-  walk place_;
+  store::walk place_;
   const predict::demand pod_;
   std::deque<known_node> known_;  // placed_by_ points into it
   std::optional<predict::what_if> placed_by_;

@@ -12,7 +12,8 @@
 namespace binnacle::questions {
 
 /// A Kubernetes label selector: requirements that must all hold. Empty selects everything.
-/// Grammar: `k=v`, `k==v`, `k!=v`, `k in (a,b)`, `k notin (a,b)`, `k`, `!k`, `k>1`, `k<1`, comma-separated;
+/// At most 32 requirements, so that an object is soon judged. Grammar: `k=v`, `k==v`, `k!=v`, `k in (a,b)`,
+/// `k notin (a,b)`, `k`, `!k`, `k>1`, `k<1`, comma-separated;
 /// `!=` and `notin` also hold where the key is absent. Source:
 /// kubernetes.io/docs/concepts/overview/working-with-objects/labels.
 class selector {

@@ -4,15 +4,15 @@
 
 #include <string>
 
-namespace binnacle::ops {
+namespace binnacle::store {
 
 /// A walk over all nodes that goes on correctly if nodes come or go between two slices: it keeps a name, not
 /// an iterator.
 class walk {
  public:
-  explicit walk(const store::view& nodes) : nodes_(nodes) {}
+  explicit walk(const view& nodes) : nodes_(nodes) {}
   /// The next node in name order, or null after the last.
-  const store::node_view* next() {
+  const node_view* next() {
     const auto at = started_ ? nodes_.nodes().upper_bound(last_) : nodes_.nodes().begin();
     started_ = true;
     if (at == nodes_.nodes().end()) return nullptr;
@@ -22,9 +22,9 @@ class walk {
   void restart() { started_ = false; }
 
  private:
-  const store::view& nodes_;
+  const view& nodes_;
   std::string last_;
   bool started_ = false;
 };
 
-}  // namespace binnacle::ops
+}  // namespace binnacle::store

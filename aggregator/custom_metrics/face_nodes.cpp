@@ -1,0 +1,113 @@
+// The part of `face` that answers questions about nodes.
+#include "aggregator/custom_metrics/asked.hpp"
+#include "aggregator/custom_metrics/face.hpp"
+#include "aggregator/custom_metrics/status.hpp"
+#include "aggregator/custom_metrics/value_list.hpp"
+#include "aggregator/store/walk.hpp"
+
+#include <fmt/format.h>
+
+#include <functional>
+#include <memory>
+#include <utility>
+
+namespace binnacle::custom_metrics {
+namespace {
+
+constexpr std::size_t nodes_per_slice = 200;  // about a millisecond
+
+/// A label of a node without a Node object. Standalone, no node has one.
+std::optional<std::string_view> label_of(const store::node_view& node, std::string_view key) {
+  if (key == "kubernetes.io/hostname") return node.name;
+  const auto at = node.labels.find(std::string(key));
+  return at == node.labels.end() ? std::nullopt : std::optional<std::string_view>(at->second);
+}
+
+/// The nodes that have a value and that `wanted` selects.
+class node_list final : public http::slices {
+ public:
+  node_list(asked a, const store::view& nodes, std::function<bool(const store::node_view&)> wanted,
+            questions::question ask, face::counters& counted)
+      : asked_(std::move(a)),
+        place_(nodes),
+        wanted_(std::move(wanted)),
+        ask_(std::move(ask)),
+        counted_(counted),
+        list_(asked_.where.api, asked_.where.metric, asked_.selector_json, nodes.nodes().size()) {}
+
+  bool step() override {
+    for (std::size_t i = 0; i < nodes_per_slice; ++i) {
+      const store::node_view* node = place_.next();
+      if (node == nullptr) return false;
+      if (wanted_(*node)) add(*node);
+    }
+    return true;
+  }
+
+  http::response take() override {
+    ++counted_.lists;
+    return http::response::json(list_.take());
+  }
+
+ private:
+  void add(const store::node_view& node) {
+    const questions::reading got = ask_(node, asked_.now);
+    if (!got.value.present(asked_.now)) return;
+    list_.add(node.name, got.value.value, asked_.wall(got.value.read_at), got.span);
+    ++counted_.items;
+  }
+
+  const asked asked_;
+  store::walk place_;
+  const std::function<bool(const store::node_view&)> wanted_;
+  const questions::question ask_;
+  face::counters& counted_;
+  value_list list_;
+};
+
+}  // namespace
+
+bool face::selects(const questions::selector& labels, const store::node_view& node) const {
+  if (labels.empty()) return true;
+  if (sources_.objects) {
+    if (const auto of_object = sources_.objects->labels(node.name)) return labels.matches(*of_object);
+  }
+  return labels.matches([&node](std::string_view key) { return label_of(node, key); });
+}
+
+face::outcome face::nodes(asked a) {
+  const path& p = a.where;
+  if (sources_.objects && !a.labels.empty()) {
+    if (const std::string why = sources_.objects->unknown_because(); !why.empty())
+      return status(503, "ServiceUnavailable", why);
+  }
+  if (!knows(p.metric)) {
+    return not_found(
+        fmt::format("the server could not find the metric {} for nodes: no node has announced it", p.metric));
+  }
+  if (lists_running_.full()) return http::slices_running::refusal(failure);
+  questions::question ask = sources_.ask(p.metric, a.series);
+  auto wanted = [this, labels = a.labels](const store::node_view& node) { return selects(labels, node); };
+  return lists_running_.count(
+      std::make_unique<node_list>(std::move(a), nodes_, std::move(wanted), std::move(ask), counted_));
+}
+
+http::response face::node(const asked& a) {
+  const path& p = a.where;
+  const store::node_view* node = nodes_.find(p.object);
+  if (node == nullptr) return not_found(a.missing() + ": no agent of that name has connected");
+  const questions::reading got = sources_.ask(p.metric, a.series)(*node, a.now);
+  if (!got.value.present(a.now)) {
+    if (!knows(p.metric)) return not_found(a.missing() + ": no node has announced it");
+    const bool unmatched = !a.series.empty() && got.value.absent_because(a.now) == absence::missing;
+    return not_found(a.missing() + ": " +
+                     (unmatched ? "no series of the node has such labels" : why_absent(got.value, a.now)));
+  }
+  value_list list(p.api, p.metric, a.selector_json, 1);
+  list.add(node->name, got.value.value, a.wall(got.value.read_at), got.span);
+  ++counted_.items;
+  ++counted_.lists;
+  return http::response::json(list.take());
+}
+
+}  // namespace binnacle::custom_metrics
