@@ -1,10 +1,11 @@
 """An attacker without credentials: connections to a port of loopback that say nothing, or too little, and are kept open as long as the server lets them.
 
-    crowd.py PORT [--many N] [--rate N] [--say nothing|noise|hello|half-hello|request|session|drip-head|drip-body|large-body|pipeline] [--tls]
-        [--networks N] [--first N]
+    crowd.py PORT [--many N] [--rate N] [--say nothing|noise|hello|half-hello|request|session|drip-head|drip-body|large-body|pipeline|deaf|sip] [--tls]
+        [--path PATH] [--cert FILE --key FILE] [--networks N] [--first N]
 
 At most N are held at a time, those that the server closed being replaced, and at most `rate` are made in a second. Whoever drips sends another byte every
-1.5 s. Whoever pipelines sends request after request, and throws the answers away. With --tls what is said comes after a handshake. Goes on until SIGTERM.
+1.5 s. Whoever pipelines sends request after request, and throws the answers away. The deaf ask for PATH and never read an answer; who sips takes a byte every
+1.5 s. With --tls what is said comes after a handshake, with --cert after one that shows a certificate. Goes on until SIGTERM.
 Prints "made N closed N" each second and at the end: how many were made, and how many of them the server closed.
 """
 
@@ -30,13 +31,15 @@ def client_hello():
     return out.read()
 
 
-def words(say):
+def words(say, path):
     hello = client_hello()
+    # Again and again: where only so many lists are made at a time, the next may be.
+    ask = f"GET {path} HTTP/1.1\r\nHost: a\r\n\r\n".encode() * 50
     begun = b"GET /livez HTTP/1.1\r\nHost: a\r\n"
     announced = begun + b"Content-Length: 1000000\r\n\r\n"
     return {"nothing": b"", "noise": b"\x00" * 64, "hello": hello, "half-hello": hello[:40], "session": b"", "request": begun,
             "drip-head": begun + b"X: ", "drip-body": announced, "large-body": announced + b"x" * 990_000,
-            "pipeline": (begun + b"\r\n") * 2000}[say]
+            "pipeline": (begun + b"\r\n") * 2000, "deaf": ask, "sip": ask}[say]
 
 
 GONE = select.EPOLLRDHUP | select.EPOLLHUP | select.EPOLLERR
@@ -46,7 +49,7 @@ DRIP_EVERY = 1.5
 class Crowd:
     def __init__(self, options):
         self.options = options
-        self.words = words(options.say)
+        self.words = words(options.say, options.path)
         self.pipelines = options.say == "pipeline"
         self.held = {}
         self.shaking = set()  # of these, whose handshake goes on: one slow answer must not keep the others waiting
@@ -57,9 +60,13 @@ class Crowd:
         self.over = False
         self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         self.context.check_hostname, self.context.verify_mode = False, ssl.CERT_NONE
+        if options.cert:
+            self.context.load_cert_chain(options.cert, options.key)
 
     def connect(self):
         one = socket.socket()
+        if self.options.say in ("deaf", "sip"):
+            one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         # 127.0.1.66, 127.0.2.66, ...: each a /24 of its own. Network 0 is that of those who behave, who have 127.0.0.1.
         one.bind((f"127.0.{self.options.first + self.made % self.options.networks}.66", 0))
         one.settimeout(5)
@@ -109,12 +116,24 @@ class Crowd:
         self.let_go(number)
 
     def drip(self):
-        if not self.options.say.startswith("drip") or time.monotonic() < self.next_drip:
+        if time.monotonic() < self.next_drip:
             return
         self.next_drip = time.monotonic() + DRIP_EVERY
         for number in list(self.held):
-            if number not in self.shaking and number not in self.unsaid:
+            if number in self.shaking or number in self.unsaid:
+                continue
+            if self.options.say.startswith("drip"):
                 self.say(number, b"x")
+            elif self.options.say == "sip":
+                self.sip(number)
+
+    def sip(self, number):
+        try:
+            self.held[number].recv(1)
+        except (BlockingIOError, ssl.SSLWantReadError):
+            pass
+        except OSError:
+            self.let_go(number)
 
     def shake(self, number):
         """A step of a handshake."""
@@ -180,12 +199,15 @@ def main():
     parser.add_argument("port", type=int)
     parser.add_argument("--many", type=int, default=1000)
     parser.add_argument("--rate", type=float, default=500)
-    parser.add_argument("--say", default="nothing", choices=["nothing", "noise", "hello", "half-hello", "request", "session", "drip-head", "drip-body", "large-body", "pipeline"])
+    parser.add_argument("--say", default="nothing", choices=["nothing", "noise", "hello", "half-hello", "request", "session", "drip-head", "drip-body", "large-body", "pipeline", "deaf", "sip"])
     parser.add_argument("--tls", action="store_true")
+    parser.add_argument("--path", default="/metrics")
+    parser.add_argument("--cert")
+    parser.add_argument("--key")
     parser.add_argument("--networks", type=int, default=1)
     parser.add_argument("--first", type=int, default=1, help="number of the first network")
     options = parser.parse_args()
-    options.tls = options.tls or options.say == "session"
+    options.tls = options.tls or options.say == "session" or options.cert is not None
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     if hard < options.many + 50:

@@ -25,6 +25,7 @@ import threading
 import time
 import unittest
 import unittest.mock
+import urllib.parse
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
 from api_server import ApiServer  # noqa: E402
@@ -498,6 +499,81 @@ class SlowRequests(Hostile):
             self.end_crowd(crowd)
 
 
+class UnreadAnswers(Hostile):
+    """Whoever asks for much and reads nothing once had it lie in the kernel's memory, up to 4 MiB for each connection, and for two minutes."""
+
+    LINES = 4900  # of some 200 bytes
+    NODE = "/api/v1/nodes/late"
+
+    def begin_with(self, lines, listen):
+        folder = self.trial.folder / "text"
+        folder.mkdir()
+        (folder / "much.prom").write_text("".join(f'crowd_metric{{number="{n}",what="{"x" * 150}"}} {n}\n' for n in range(lines)))
+        self.begin()
+        self.trial.start_agent("late", "--sources", "textfile", "--textfile-directory", folder, scrape=listen)
+        self.wait_for("its many values", lambda: self.trial.ask("ops", self.NODE)[1].count('"what":') == lines)
+
+    @staticmethod
+    def memory(process):
+        """MiB that a program has in memory."""
+        return int(re.search(r"^VmRSS:\s+(\d+) kB", pathlib.Path(f"/proc/{process.pid}/status").read_text(), re.MULTILINE)[1]) >> 10
+
+    def watch_all_of(self, mark, ask):
+        """Of an answer with thousands of these every one has to come."""
+
+        def look():
+            if ask().count(mark) != self.LINES:
+                raise RuntimeError("a part is missing")
+
+        watch = Watch(look)
+        self.addCleanup(watch.stop)
+        return watch
+
+    def test_a_slow_reader_gets_its_whole_answer_also_when_it_has_said_its_last(self):
+        listen = free_port()
+        self.begin_with(300, listen)  # as much as the kernel takes at once
+        for ends in (False, True):
+            with socket.socket() as reader:
+                reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+                reader.settimeout(PATIENCE)
+                reader.connect(("127.0.0.1", listen))
+                reader.sendall(b"GET /metrics HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+                if ends:
+                    reader.shutdown(socket.SHUT_WR)
+                time.sleep(3)  # longer than the server reads on from who has its answer
+                answer = b""
+                while piece := reader.recv(1 << 16):
+                    answer += piece
+            head, _, body = answer.partition(b"\r\n\r\n")
+            self.assertEqual(len(body), int(re.search(rb"Content-Length: (\d+)", head)[1]))
+            self.assertEqual(body.count(b"what="), 300)
+
+    def test_they_wait_in_bounded_memory_and_give_way_to_those_who_read(self):
+        listen, pki = free_port(), self.trial.pki
+        self.begin_with(self.LINES, listen)
+        programs = {name: self.trial.processes[name] for name in ("aggregator", "late")}
+        before = {name: self.memory(process) for name, process in programs.items()}
+        certificate = {"path": self.NODE, "cert": pki / "client-cli.crt", "key": pki / "client-cli.key"}
+        for first, say in enumerate(("deaf", "sip"), start=1):
+            self.crowd(self.trial.ports["ops"], many=300, rate=100, say=say, first=first, **certificate)
+            self.crowd(listen, many=50, rate=50, say=say, first=first)
+        dropped = lambda: self.counted("binnacle_http_dropped_total", server="ops", reason="slow")  # noqa: E731  (one word for two looks)
+        self.wait_for("the crowds at both ports to lose answers", lambda: dropped() > 100 and self.scraped(listen, "slow") > 50)
+        health, scheduler = self.watch_health(), self.watch_filter()
+        node = self.watch_all_of('"what":', lambda: self.trial.ask("ops", self.NODE)[1])
+        agent = self.watch_all_of("what=", lambda: self.scrape(listen))
+        then = dropped(), self.scraped(listen, "slow")
+        self.asked_again(health, scheduler, node, agent)
+        self.wait_for("more answers to be lost", lambda: dropped() > then[0] and self.scraped(listen, "slow") > then[1])
+        self.assert_served(livez=health, filter=scheduler, node=node, agent=agent)
+        for name, process in programs.items():
+            print(f"\n    {name}: {before[name]} MiB before, {self.memory(process)} MiB under attack", end="")
+        # 64 and 16 MiB of answers; and 600 connections, each with a buffer of 64 KiB for requests, and one for what is encrypted.
+        self.assertLess(self.memory(programs["aggregator"]) - before["aggregator"], 256)
+        self.assertLess(self.memory(programs["late"]) - before["late"], 64)
+        self.wait_for("the agents' sessions", lambda: self.counted("binnacle_sessions") == 2)
+
+
 class OddRequests(Hostile):
     """Requests that two readers may understand differently. The last one on each connection asks to close it: if a body was taken for a request, or a request for
     a body, there is an answer more or less."""
@@ -556,6 +632,7 @@ class OddRequests(Hostile):
             get(b"OPTIONS * HTTP/1.1"), get(b"CONNECT a:443 HTTP/1.1"), get(b"GET a:80 HTTP/1.1"), get(b"GET /livez"), get(b"GET\t/livez HTTP/1.1"),
             get(b"GET  /livez HTTP/1.1"), get(b"GET /li\rvez HTTP/1.1"), get(b"GET /livez%00 HTTP/1.1"), b"\r\n" + get(), b"\n" + get()])
         expect([400], [get(head=line + b"\r\n") for line in (
+            b"Host: a", b"host: b",
             b": x", b"xyz", b"X: a\nY: b", b"X: a\rY: b", b"X: a\0b", b"Content-Length : 0", b"Transfer-Encoding : chunked",
             b"Content-Length: 3\r\nTransfer-Encoding: chunked", b"Transfer-Encoding: chunked\r\nContent-Length: 3", b"Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked",
             b"Content-Length:", b"Content-Length: +0", b"Content-Length: -1", b"Content-Length: 0x0", b"Content-Length: 0\r\nContent-Length: 5", b"Content-Length: " + b"9" * 30)])
@@ -810,6 +887,36 @@ class CarriedToken(WithApiServer):
         self.api.holders["own"] = self.api.holders["carried"]
         self.trial.start_agent("late", token_file=self.trial.folder / "own", name="late-again")
         self.wait_for("its session", lambda: self.counted("binnacle_sessions") == 2)
+
+
+class LargeObjects(WithApiServer):
+    """Who may create objects chooses how large they are. A list of them was once in memory twice, and was read in one turn."""
+
+    def memory(self, what):
+        status = pathlib.Path(f"/proc/{self.trial.processes['aggregator'].pid}/status").read_text()
+        return int(re.search(rf"^{what}:\s+(\d+) kB", status, re.MULTILINE)[1]) >> 10
+
+    def grow(self, name, mib):
+        self.api.put(f"/api/v1/nodes/{name}", {"metadata": {"labels": {"kubernetes.io/hostname": name, "size": "large"}, "annotations": {"a": "x" * (mib << 20)}}})
+
+    def test_a_list_of_them_is_in_memory_once_and_a_watch_takes_none_beyond_its_bound(self):
+        for n in range(100):
+            self.grow(f"large-{n}", 1)
+        self.begin(*self.in_a_cluster())
+        of_size = "/apis/custom.metrics.k8s.io/v1beta2/nodes/*/rapl_power_watts?labelSelector="
+        listed = lambda size: self.trial.ask("metrics", of_size + urllib.parse.quote(size))  # noqa: E731  (one word for two questions)
+        self.wait_for("the nodes to be read", lambda: listed("!size")[0] == 200 and len(json.loads(listed("!size")[1])["items"]) == 1)
+        print(f"\n    100 MiB of nodes: {self.memory('VmHWM')} MiB at most, {self.memory('VmRSS')} MiB then", end="", flush=True)
+        self.assertLess(self.memory("VmHWM"), 190)
+        scheduler = self.watch_filter()
+        self.grow("good", 9)
+        self.wait_for("the watch to refuse it", lambda: "an object larger than 8 MiB" in self.trial.log("aggregator"))
+        # The list that follows has it.
+        self.wait_for("its label", lambda: len(json.loads(listed("size=large")[1]).get("items", [])) == 1)
+        self.asked_again(scheduler)
+        self.assert_served(filter=scheduler)
+        self.assertLess(self.memory("VmHWM"), 190)
+        self.assert_the_agent_stayed()
 
 
 class LoudNamespace(WithApiServer):
