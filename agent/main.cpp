@@ -44,6 +44,7 @@ constexpr auto drain = std::chrono::seconds(2);
 // Few programs scrape an agent, and most descriptors are needed for its sources. A connection beyond this
 // number replaces another one.
 constexpr std::size_t most_connections = 64;
+constexpr std::size_t most_answer_bytes = 16u << 20;
 
 void log_findings(const logger& log, std::span<const source_findings> all) {
   for (const auto& s : all) {
@@ -163,6 +164,7 @@ result<std::unique_ptr<http::server>> make_server(const settings& s, async::loop
   o.address = at->host;
   o.port = at->port;
   o.max_connections = most_connections;
+  o.most_answer_bytes = most_answer_bytes;
   if (!s.listen_cert.empty()) {
     tls::options t;
     t.pem = {s.listen_cert, s.listen_key, s.listen_ca, s.listen_denied_serials};
@@ -186,14 +188,12 @@ std::vector<std::pair<std::string, std::uint64_t>> dropped_by(
     sum.evicted += one->counters().evicted;
     sum.rejected += one->counters().rejected;
     sum.silent += one->counters().silent;
+    sum.slow += one->counters().slow;
     sum.floods += one->counters().floods;
     sum.denied.count += one->counters().denied.count;
   }
-  return {{"evicted", sum.evicted},
-          {"full", sum.rejected},
-          {"silent", sum.silent},
-          {"flood", sum.floods},
-          {"denied", sum.denied.count}};
+  return {{"evicted", sum.evicted}, {"full", sum.rejected}, {"silent", sum.silent},
+          {"slow", sum.slow},       {"flood", sum.floods},  {"denied", sum.denied.count}};
 }
 
 // A port for the kubelet's probes alone: /livez and /readyz.

@@ -270,6 +270,7 @@ void add_servers(collector& c, const own_numbers& n) {
     dropped("evicted", l.counters.evicted);
     dropped("full", l.counters.rejected);
     dropped("silent", l.counters.silent);
+    dropped("slow", l.counters.slow);
     dropped("flood", l.counters.floods);
     dropped("denied", l.counters.denied.count);
   }

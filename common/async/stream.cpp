@@ -40,9 +40,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <optional>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <utility>
 
@@ -289,13 +291,30 @@ void stream::close() {
   impl_->watchdog.cancel();
 }
 
+bool stream::unacknowledged() const {
+  int bytes = 0;
+  return impl_->socket.is_open() && ::ioctl(impl_->socket.native_handle(), SIOCOUTQ, &bytes) == 0 &&
+         bytes > 0;
+}
+
+void stream::drop() {
+  if (unacknowledged()) {
+    error_code ignored;
+    impl_->socket.set_option(asio::socket_base::linger(true, 0), ignored);
+  }
+  close();
+}
+
+void stream::keep_unsent(int bytes) {
+  ::setsockopt(impl_->socket.native_handle(), IPPROTO_TCP, TCP_NOTSENT_LOWAT, &bytes, sizeof bytes);
+}
+
 void stream::as_live_feed(std::chrono::milliseconds patience) {
   error_code ignored;
   impl_->socket.set_option(asio::socket_base::send_buffer_size(32 << 10), ignored);  // the kernel doubles it
   // Bytes that the kernel has not sent yet are older than the values that we have by now. So a write waits
   // until few such bytes are left.
-  const int unsent = 4 << 10;
-  ::setsockopt(impl_->socket.native_handle(), IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent, sizeof unsent);
+  keep_unsent(4 << 10);
   const int ms = static_cast<int>(patience.count());
   ::setsockopt(impl_->socket.native_handle(), IPPROTO_TCP, TCP_USER_TIMEOUT, &ms, sizeof ms);
 }

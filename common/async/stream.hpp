@@ -58,9 +58,18 @@ class stream {
   void end_writing();
   /// Closes at once; waiting operations end with `disconnected`.
   void close();
+  /// Whether the peer's machine has not acknowledged all that was sent.
+  bool unacknowledged() const;
+  /// Closes, and throws away what the peer's machine has not acknowledged. After close() the kernel would
+  /// keep it for minutes, also for a peer that never reads.
+  void drop();
   /// Sends `text` without TLS, as far as it goes without waiting: one plain sentence to a peer that does not
   /// speak TLS.
   void write_plain(std::string_view text);
+
+  /// The kernel keeps about this much for the peer besides what is on its way (tcp(7), TCP_NOTSENT_LOWAT).
+  /// By itself it would keep 4 MiB for a peer that does not read.
+  void keep_unsent(int bytes);
 
   /// For a link on which only the newest data matters. Little of it waits in the kernel: about 64 KiB, and a
   /// write begins only when no more than 4 KiB are still unsent (Linux, tcp(7), TCP_NOTSENT_LOWAT). If the

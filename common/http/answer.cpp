@@ -43,12 +43,6 @@ void append_clean(std::string& out, std::string_view text) {
 
 bool has_no_body(unsigned status) { return status == 204 || status == 304; }
 
-std::size_t length_of(const response& answer) {
-  std::size_t length = 0;
-  for (const auto& piece : answer.body) length += piece.size();
-  return length;
-}
-
 /// Status line and headers, without those about the connection. `length`: the header that states the length;
 /// empty: none.
 std::string begun_head(const response& answer, std::string_view length) {
@@ -70,6 +64,12 @@ std::string begun_head(const response& answer, std::string_view length) {
 }
 
 }  // namespace
+
+std::size_t length_of(const response& answer) {
+  std::size_t length = 0;
+  for (const auto& piece : answer.body) length += piece.size();
+  return length;
+}
 
 std::string head_of(const response& answer, bool keep_alive, bool http10) {
   std::string out = begun_head(answer, fmt::format("Content-Length: {}\r\n", length_of(answer)));

@@ -14,6 +14,9 @@ std::string head_of(const response& answer, bool keep_alive, bool http10);
 /// The same for a body of unknown length: the body ends with the connection (RFC 9112 6.3, 8).
 std::string head_of_live(const response& answer);
 
+/// Bytes of the body.
+std::size_t length_of(const response& answer);
+
 /// Cuts an answer into pieces, one for each write. An answer of up to 64 KiB is one piece, so that its reader
 /// wakes up once. Of a larger answer, the head and the beginning of the body share a TLS record, small pieces
 /// are gathered into records, and large pieces go uncopied, at most 64 KiB at once.

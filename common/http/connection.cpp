@@ -7,12 +7,14 @@
 // - Every wait has its own deadline: handshake, first byte, head, body, handler, write, idle. A peer that
 //   drips a byte a second moves none of them.
 // - An idle connection has no buffer. The buffer is allocated with the first byte of a request and given back
-//   after the answer, because thousands of connections idle at once. A caller without a certificate of ours
-//   begins with a small one, and only so many such callers may have a large one
+//   when the answer is there, because thousands of connections idle at once. A caller without a certificate
+//   of ours begins with a small one, and only so many such callers may have a large one
 //   (server_options::most_large_buffers).
 // - A peer may send many requests at once. A request that came together with an earlier one waits for a turn
 //   of the loop, and a port serves one such request in a turn. So many connections full of requests delay
 //   others no more than one does. Callers that wait for each answer never wait here.
+// - An answer waits in our memory until its peer takes it, and the kernel takes little of it in advance. A
+//   port has a bound for all of them (server_options::most_answer_bytes).
 // - A body that a path does not take is never read: the handler answers, and the connection ends.
 // - At every moment the connection says what it waits for (waits_for), so that a newcomer replaces the one
 //   that loses least: places.hpp.
@@ -21,7 +23,8 @@
 //   something that nobody reads. A handler that drops its callback unused answers 500 (last_word).
 // - What a handler throws ends that request with 500 and is logged. It never ends the loop.
 // - Closing while bytes are unread would reset the connection, and the peer could lose the answer that
-//   tells it why. So end() first stops writing, and then reads for two seconds at most.
+//   tells it why. So end() first stops writing, and then reads for two seconds, or until the answer was
+//   taken.
 
 #include "common/http/connection.hpp"
 
@@ -50,8 +53,12 @@ namespace {
 
 constexpr std::size_t buffer_size = 64u << 10;
 constexpr std::size_t small_buffer = 4u << 10;  // for a caller without a certificate, until more is needed
-constexpr std::chrono::seconds live_pause{10};  // a live answer is asked at least so often
-constexpr std::size_t live_part = 64u << 10;    // what a peer must take within write_deadline
+constexpr std::chrono::seconds last_look{2};    // how long we read from a peer that has had its answer
+constexpr std::chrono::milliseconds between_looks{100};
+constexpr std::size_t small_answer = 16u << 10;  // is not counted: a connection may take this much anyway
+constexpr int unsent = 64 << 10;                 // more of an answer waits in our memory, where it is counted
+constexpr std::chrono::seconds live_pause{10};   // a live answer is asked at least so often
+constexpr std::size_t live_part = 64u << 10;     // what a peer must take within write_deadline
 // How many bits count as one address. With IPv6 a caller usually has a whole /64, that is 2^64 addresses.
 constexpr unsigned v4_bits = 32, v6_bits = 64;
 
@@ -111,6 +118,7 @@ class connection final : public guest {
                 tls::role::server),
         answered_(core.loop),
         place_(core.open.insert(core.open.end(), this)) {
+    stream_.keep_unsent(unsent);
     core_.seats.enter(*this);
     ++core_.counters.open;
   }
@@ -139,7 +147,7 @@ class connection final : public guest {
 
   void evict() override {
     core_.seats.leave(*this);
-    stream_.close();
+    stream_.drop();
   }
 
  private:
@@ -162,6 +170,8 @@ class connection final : public guest {
   task<void> answer_from(exchange& with, std::shared_ptr<answer_slot> slot);
   template <class T>
   task<bool> arrived(slot<T>& at);
+  /// Counts an answer of so many bytes, which is to wait for its peer. Others may have to go.
+  void begin_answer(std::size_t bytes);
   task<bool> send(const response& answer, const request_parser& parser, bool keep_alive);
   task<void> send_live(const response& answer, live_exchange& from);
   /// Only a connection whose last body was read whole may be kept: reading a body that nobody wants is not
@@ -476,19 +486,33 @@ task<bool> connection::refuse(request_parser& parser) {
   co_return co_await send(answer, parser, false);
 }
 
+void connection::begin_answer(std::size_t bytes) {
+  if (input().empty()) drop_buffer();
+  if (bytes <= small_answer || !has_seat()) return;
+  const instant now = boot_clock::now();
+  while (guest* const other = core_.seats.gives_way_to_answer(bytes, now)) {
+    ++core_.counters.slow;
+    other->evict();
+  }
+  core_.seats.enter_answer(*this, bytes);
+}
+
 // Returns whether the connection goes on.
 task<bool> connection::send(const response& answer, const request_parser& parser, bool keep_alive) {
   const auto until = within(core_.options.write_deadline);
+  if (!parser.is_head_request()) begin_answer(length_of(answer));
   answer_slices slices(answer, head_of(answer, keep_alive, parser.is_http10()), !parser.is_head_request());
   for (auto piece = slices.next(); !piece.empty(); piece = slices.next()) {
     waits_for(wait::peer);
     const auto sent = co_await stream_.write(piece, until);
     if (sent.has_error()) {
       if (sent.error().code == errc::timeout) ++core_.counters.timeouts;
+      stream_.drop();
       co_return false;
     }
     core_.counters.bytes_out += piece.size();
   }
+  core_.seats.leave_answer(*this);
   if (answer.status < 400) was_served();
   co_return keep_alive;
 }
@@ -503,6 +527,7 @@ task<void> connection::send_live(const response& answer, live_exchange& from) {
       co_await answered_.wait(within(live_pause));
       continue;
     }
+    begin_answer(piece.size());
     // Each part has its own deadline, so a peer may be slow as long as it takes something.
     for (std::string_view rest = piece; !rest.empty() && !core_.stopping;) {
       const std::string_view part = rest.substr(0, live_part);
@@ -510,28 +535,39 @@ task<void> connection::send_live(const response& answer, live_exchange& from) {
       const auto sent = co_await stream_.write(part, within(core_.options.write_deadline));
       if (sent.has_error()) {
         if (sent.error().code == errc::timeout) ++core_.counters.timeouts;
+        stream_.drop();
         co_return;
       }
       core_.counters.bytes_out += part.size();
       rest.remove_prefix(part.size());
     }
+    core_.seats.leave_answer(*this);
   }
 }
 
 task<void> connection::end() {
   // Closing with unread bytes would reset the connection, and the peer might lose the answer that says why
-  // (RFC 9112 9.6).
+  // (RFC 9112 9.6). A peer that has not taken its answer yet keeps its place meanwhile: the kernel would keep
+  // the answer, and nobody would count it.
   stream_.end_writing();
   waits_for(wait::end);
+  core_.seats.leave_answer(*this);
   drop_buffer();
   widen(small_buffer);
-  const auto until = within(std::chrono::seconds(2));
-  for (;;) {
+  const auto last = within(core_.options.write_deadline);
+  for (auto until = within(last_look);;) {
     const auto got = co_await stream_.read_some(std::span(buffer_.get(), size_), until);
-    if (got.has_error() || *got == 0) break;
-    core_.counters.bytes_in += *got;
+    const bool is_silent = got.has_error() && got.error().code == errc::timeout;
+    if (got.has_error() && !is_silent) break;
+    if (got.has_value() && *got > 0) {
+      core_.counters.bytes_in += *got;
+      continue;
+    }
+    if (!stream_.unacknowledged() || std::chrono::steady_clock::now() >= last) break;
+    until = within(last_look);
+    if (!is_silent) co_await async::sleep_for(between_looks);  // it has said its last, and may still read
   }
-  stream_.close();
+  stream_.drop();
 }
 
 task<void> serve(std::shared_ptr<server_core> core, async::tcp_socket socket) {

@@ -1,5 +1,8 @@
 #include "common/http/places.hpp"
 
+#include <map>
+#include <utility>
+
 namespace binnacle::http {
 
 void guest::waits_for(wait what, instant now) {
@@ -25,11 +28,41 @@ void places::leave(guest& who) {
   if (who.seat_) seats_.leave(*who.seat_);
   who.seat_.reset();
   leave_large(who);
+  leave_answer(who);
 }
 
 void places::leave_large(guest& who) {
   if (who.large_) large_.leave(*who.large_);
   who.large_.reset();
+}
+
+guest* places::gives_way_to_answer(std::size_t bytes, instant now) const {
+  if (answer_bytes_ + counted(bytes) <= most_.answer_bytes) return nullptr;
+  std::map<network, std::size_t> waiting;
+  guest* slowest = nullptr;
+  for (guest* one : answering_) {
+    waiting[one->from()] += one->answer_;
+    if (slowest == nullptr || one->since() < slowest->since()) slowest = one;
+  }
+  if (slowest == nullptr || now - slowest->since() >= patience_) return slowest;
+  const auto goes_first = [&waiting](const guest* a, const guest* b) {
+    return std::pair(waiting[b->from()], a->since()) < std::pair(waiting[a->from()], b->since());
+  };
+  return *std::min_element(answering_.begin(), answering_.end(), goes_first);
+}
+
+void places::enter_answer(guest& who, std::size_t bytes) {
+  leave_answer(who);
+  who.answer_ = counted(bytes);
+  who.answering_ = answering_.insert(answering_.end(), &who);
+  answer_bytes_ += who.answer_;
+}
+
+void places::leave_answer(guest& who) {
+  if (!who.answering_) return;
+  answering_.erase(*who.answering_);
+  who.answering_.reset();
+  answer_bytes_ -= who.answer_;
 }
 
 guest* places::gives_way_to(const network& from, instant now) const {

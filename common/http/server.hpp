@@ -28,6 +28,8 @@ struct server_options {
   /// for a long head or a body. One more replaces the oldest such connection of the address that has most of
   /// them.
   std::size_t most_large_buffers = 256;
+  /// How many bytes of answers may wait until their peers take them. See places::gives_way_to_answer().
+  std::size_t most_answer_bytes = 64u << 20;
   /// How long to wait for the first byte of a connection and, if the handshake showed no certificate of ours,
   /// for the first request. A request that moves less than 16 KiB in this time may be closed for a newcomer.
   std::chrono::milliseconds first_byte_deadline{std::chrono::seconds(3)};
@@ -52,7 +54,6 @@ struct server_options {
 /// from another address. If no connection may go, the newcomer is closed and counted as rejected. If
 /// options.tls has read a list that denies a connection's certificate, that connection is cut. Threads: call
 /// everything on the thread that runs `loop`; handlers run there, too.
-/// handlers, on the thread that runs `loop`.
 class server {
  public:
   server(boost::asio::io_context& loop, server_options options, router routes, logger log);

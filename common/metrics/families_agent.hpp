@@ -85,7 +85,8 @@ inline constexpr family agent[] = {
      .help = "Connections that the agent's own ports closed to make room for others, by reason "
              "(evicted: replaced by a newcomer; full: a newcomer that found no room; silent: sent nothing "
              "for three "
-             "seconds; flood: too many key updates, or costly certificates; denied: by the serial number of "
+             "seconds; slow: did not take its answer while other answers needed the memory; flood: too many "
+             "key updates, or costly certificates; denied: by the serial number of "
              "the certificate).",
      .labels = agent_reason,
      .source = "agent"},

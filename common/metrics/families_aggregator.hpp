@@ -443,7 +443,8 @@ inline constexpr family aggregator[] = {
      .type = kind::counter,
      .help =
          "Connections that a server closed to make room for others, by reason (evicted: replaced "
-         "by a newcomer; full: a newcomer that found no room; silent: sent nothing for three seconds; flood: "
+         "by a newcomer; full: a newcomer that found no room; silent: sent nothing for three seconds; slow: "
+         "did not take its answer while other answers needed the memory; flood: "
          "too many key updates, costly certificates, or did not read its answers; denied: by the serial "
          "number of its "
          "certificate).",

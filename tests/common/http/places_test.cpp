@@ -18,6 +18,7 @@ using http::worth;
 using wait = guest::wait;
 
 constexpr duration patience = 3s;
+constexpr std::size_t most_answers = 1000;
 const instant start{1h};
 
 network net(std::uint8_t last) {
@@ -36,13 +37,19 @@ struct caller final : guest {
 
 /// A port with this many places, and callers that took them.
 struct port {
-  explicit port(std::size_t most, std::size_t most_large = 2) : seats(most, most_large, patience) {}
+  explicit port(std::size_t most, std::size_t most_large = 2)
+      : seats({most, most_large, most_answers}, patience) {}
   caller& arrives(std::uint8_t from, instant now = start) {
     return *callers.emplace_back(std::make_unique<caller>(seats, from, now));
   }
   caller& waits(std::uint8_t from, wait what, instant now = start) {
     caller& out = arrives(from);
     out.waits_for(what, now);
+    return out;
+  }
+  caller& answered(std::uint8_t from, std::size_t bytes, instant since = start) {
+    caller& out = waits(from, wait::peer, since);
+    seats.enter_answer(out, bytes);
     return out;
   }
   guest* gives_way_to(std::uint8_t from, instant now = start + 1s) const {
@@ -128,6 +135,48 @@ TEST_SUITE("common/http/places") {
     CHECK(p.gives_way_to(1) == nullptr);  // a newcomer of that network itself
     p.callers.front()->showed_certificate();
     CHECK(p.gives_way_to(4) == p.callers[1].get());
+  }
+
+  TEST_CASE(
+      "of the network for which most bytes of answers wait, the peer that has taken nothing for longest "
+      "goes") {
+    port p(10);
+    caller& other = p.answered(1, 100);
+    p.answered(2, 150, start + 500ms);
+    caller& slow = p.answered(2, 150, start + 400ms);
+    CHECK(p.seats.gives_way_to_answer(600, start + 1s) == nullptr);  // counts as 250
+    p.answered(3, 250, start + 100ms);
+    p.answered(2, 150, start + 600ms);
+    CHECK(p.seats.gives_way_to_answer(200, start + 1s) == nullptr);  // it just fits
+    CHECK(p.seats.gives_way_to_answer(201, start + 1s) == &slow);
+    slow.evict();
+    CHECK(p.seats.gives_way_to_answer(201, start + 1s) == nullptr);
+    p.answered(2, 200, start + 900ms);
+    // Of two networks with as much, the peer that has taken nothing for longest.
+    p.seats.leave_answer(other);
+    p.answered(3, 250, start + 50ms);
+    CHECK(p.seats.gives_way_to_answer(1, start + 1s) == p.callers.back().get());
+    // A peer that came on has its turn last.
+    p.callers.back()->waits_for(wait::peer, start + 1s);
+    CHECK(p.seats.gives_way_to_answer(1, start + 1s) == p.callers[3].get());
+  }
+
+  TEST_CASE("a peer that has stood still for the patience goes before a network with more bytes") {
+    port p(10);
+    caller& still = p.answered(1, 16);
+    for (int i = 0; i < 4; ++i) p.answered(2, 245, start + 1s);
+    CHECK(p.seats.gives_way_to_answer(100, start + patience - 1ms) != &still);
+    CHECK(p.seats.gives_way_to_answer(100, start + patience) == &still);
+  }
+
+  TEST_CASE("answers beyond the bound displace neither all others nor one another at once") {
+    port p(10);
+    for (int i = 0; i < 3; ++i) p.answered(1, 100 * most_answers);
+    CHECK(p.seats.gives_way_to_answer(100 * most_answers, start) == nullptr);
+    p.answered(1, 100 * most_answers);
+    CHECK(p.seats.gives_way_to_answer(1, start) == p.callers.front().get());
+    for (auto& one : p.callers) p.seats.leave_answer(*one);
+    CHECK(p.seats.gives_way_to_answer(100 * most_answers, start) == nullptr);
   }
 
   TEST_CASE("one more large buffer replaces the oldest of the network that has most of them") {

@@ -250,6 +250,26 @@ TEST_SUITE("common/http/server crowd") {
     CHECK(s.counters().evicted == 1);
   }
 
+  TEST_CASE(
+      "answers that nobody reads have a bound in all: one more replaces the one that has waited longest") {
+    http::server_options o;
+    o.most_answer_bytes = 4u << 20;  // the least that counts for itself is a quarter
+    served s(test_routes(), o);
+    const std::string ask = "GET /large?pieces=8&size=131072 HTTP/1.1\r\n\r\n";
+    std::vector<https_client> deaf;
+    for (std::uint64_t i = 0; i < 6; ++i) {
+      deaf.push_back(client_from(s, "127.0.0.2"));
+      deaf.back().send(ask);
+      while (s.counters().requests != i + 1) std::this_thread::yield();
+    }
+    CHECK(plain_client(s).get("/large?pieces=8&size=131072").body.size() == 8u * 131072);
+    // Each new answer replaced the oldest, whose peer gets no more; the last three still wait.
+    CHECK(s.counters().slow == 3);
+    CHECK(s.counters().bytes_out < 5u * 131072 * 8);
+    for (std::size_t i = 0; i < 3; ++i) CHECK_THROWS(deaf[i].receive());
+    for (std::size_t i = 3; i < 6; ++i) CHECK(deaf[i].receive().body.size() == 8u * 131072);
+  }
+
   TEST_CASE("a silent connection is closed soon, a connection that has been served may wait") {
     http::server_options o;
     o.first_byte_deadline = 200ms;
