@@ -41,7 +41,35 @@ spec:
 """
 
 
-class ThreeAgents(unittest.TestCase):
+class Keyboard:
+    """Of a test with a page."""
+
+    def press(self, *keys):
+        for key in keys:
+            ActionChains(self.page.driver).send_keys(key).perform()
+
+    def tab_back(self):
+        ActionChains(self.page.driver).key_down(Keys.SHIFT).send_keys(Keys.TAB).key_up(Keys.SHIFT).perform()
+
+    def tab_to(self, selector, most=40):
+        """Goes on by Tab until the focus is at what `selector` chooses. Whatever is on the way must show that it has the focus."""
+        for _ in range(most):
+            self.press(Keys.TAB)
+            if self.page.run("return document.activeElement.matches(arguments[0])", selector):
+                self.assertTrue(self.page.run("return document.activeElement.matches(':focus-visible')"))
+                return
+        self.fail(f"Tab does not lead to {selector}")
+
+    def said(self):
+        """What a screen reader hears of the map: the node and its value."""
+        return self.page.run("return document.querySelector('main .sr[role=status]')?.textContent ?? ''")
+
+    def at_tile(self, name):
+        """Whether the keyboard is in a map, at this node."""
+        return self.page.run("return document.activeElement.matches('canvas.tiles:focus-visible')") and self.said().startswith(name + ": ")
+
+
+class ThreeAgents(Keyboard, unittest.TestCase):
     """Three agents whose one metric a file says, so that the numbers are known to the digit."""
 
     spare = []  # nodes that have a certificate, and no agent yet
@@ -314,19 +342,6 @@ class Small(ThreeAgents):
         page.wait("the node", lambda: page.text("h1") == "gamma")
         self.clean()
 
-    def press(self, *keys):
-        for key in keys:
-            ActionChains(self.page.driver).send_keys(key).perform()
-
-    def tab_to(self, selector, most=40):
-        """Goes on by Tab until the focus is at what `selector` chooses. Whatever is on the way must show that it has the focus."""
-        for _ in range(most):
-            self.press(Keys.TAB)
-            if self.page.run("return document.activeElement.matches(arguments[0])", selector):
-                self.assertTrue(self.page.run("return document.activeElement.matches(':focus-visible')"))
-                return
-        self.fail(f"Tab does not lead to {selector}")
-
     def updates(self, times):
         """Waits until the page has been drawn anew so often."""
         for _ in range(times):
@@ -563,7 +578,7 @@ class Past(ThreeAgents):
         self.assertEqual([line for line in page.log() if "502" not in line], [])
 
 
-class Crowd(unittest.TestCase):
+class Crowd(Keyboard, unittest.TestCase):
     """Five thousand agents; two fifths of them, the last, are a process of their own."""
 
     WATTS = POLICY.replace(METRIC, "rapl_power_watts")  # everybody has more than its 60
@@ -582,7 +597,7 @@ class Crowd(unittest.TestCase):
         page = self.page = chromium.Browser()
         self.addCleanup(page.close)
         page.open(chromium.Dashboard(trial).link)
-        page.wait("the fleet", lambda: page.text(".stat dd").split()[:1] == ["5,000"] and "all connected" in page.text(".stats"), 120)
+        page.wait("the fleet", lambda: page.text(".stat dd").split()[:1] == [f"{FLEET:,}"] and "all connected" in page.text(".stats"), 120)
 
     def told(self, path):
         status, text = self.trial.ask("ops", path)
@@ -636,6 +651,62 @@ class Crowd(unittest.TestCase):
         # They go on: a second version arrives and is drawn, and no script has failed.
         before = page.run("return document.body.dataset.version")
         page.wait("a newer version", lambda: page.run("return document.body.dataset.version") != before)
+        self.assertEqual(page.log(), [])
+
+    def newer(self, times):
+        for _ in range(times):
+            before = self.page.run("return document.body.dataset.version")
+            self.page.wait("a newer version", lambda before=before: self.page.run("return document.body.dataset.version") != before, 120)
+
+    def test_the_keyboard_reaches_every_one_of_five_thousand_nodes(self):
+        page, last = self.page, f"sim-{FLEET - 1}"
+        edges = "const r = document.querySelector('canvas.tiles').getBoundingClientRect(); return [r.top - document.querySelector('.bar').getBoundingClientRect().bottom, innerHeight - r.bottom]"
+        self.tab_to("canvas.tiles")
+        page.wait("the first node", lambda: self.at_tile("sim-0"))
+        self.press(Keys.END)
+        page.wait("the last node", lambda: self.at_tile(last))
+        self.assertGreater(page.run(edges)[1], 0, "it is in the window")
+        self.press(Keys.HOME)
+        page.wait("the first node", lambda: self.at_tile("sim-0"))
+        self.assertGreater(page.run(edges)[0], 0, "it is below the bar")
+        self.press(*[Keys.ARROW_DOWN] * 3, Keys.ARROW_RIGHT, Keys.ARROW_RIGHT)
+        name = page.wait("another node", lambda: (name := self.said().split(":")[0]) not in ("", "sim-0", last) and name)
+        self.newer(2)
+        self.assertTrue(self.at_tile(name), "its place is kept while values change")
+        self.press(Keys.ENTER)
+        page.wait("the node", lambda: page.text("h1") == name and "rapl_power_watts" in page.text(".series"))
+        # Back by the page's own link, and by the browser: to the tile.
+        self.tab_to(".crumbs a")
+        self.press(Keys.ENTER)
+        page.wait("the map, where it was", lambda: self.at_tile(name))
+        self.press(Keys.ENTER)
+        page.wait("the node", lambda: page.text("h1") == name)
+        page.driver.back()
+        page.wait("the map, where it was", lambda: self.at_tile(name))
+        # Out of the map by Tab, to both sides: to the node's link beside it, which stays while values change.
+        self.press(Keys.TAB)
+        self.newer(2)
+        self.assertEqual(page.run("return document.activeElement.matches('.detail a:focus-visible') && document.activeElement.textContent"), name)
+        self.tab_back()
+        page.wait("the map, where it was left", lambda: self.at_tile(name))
+        self.tab_back()
+        self.assertTrue(page.run("return document.activeElement.matches('main .controls button')"))
+        # The table, a node of it, and back to its row.
+        self.press(Keys.ENTER)
+        page.wait("the table", lambda: page.run("return document.querySelectorAll('main tbody tr').length") == 500)
+        self.tab_to("main tbody a")
+        name = page.run("return document.activeElement.textContent")
+        self.press(Keys.ENTER)
+        page.wait("the node", lambda: page.text("h1") == name and "rapl_power_watts" in page.text(".series"))
+        self.tab_to(".crumbs a")
+        self.press(Keys.ENTER)
+        page.wait("the row", lambda: page.run("return document.activeElement.matches('main tbody a:focus-visible') && document.activeElement.textContent") == name)
+        # The other pages.
+        for where, title in (("policies", "Policies"), ("decisions", "Decisions"), ("health", "Health")):
+            page.run("document.querySelector('.brand').focus()")
+            self.tab_to(f"nav a[href='#/{where}']")
+            self.press(Keys.ENTER)
+            page.wait(title, lambda title=title: page.text("h1") == title)
         self.assertEqual(page.log(), [])
 
     def test_agents_die_while_policies_change(self):

@@ -12,6 +12,8 @@ import sys
 import threading
 import unittest.mock
 
+from selenium.webdriver.common.keys import Keys
+
 import dashboard_test  # first: it finds trial.py
 import chromium
 from dashboard_test import METRIC, POLICY, Ops
@@ -236,6 +238,30 @@ class Pages(dashboard_test.ThreeAgents):
         page.go("#/node/alpha")
         page.wait("the labels", lambda: "example.com/rack=r1" in page.run(card) and "odd=<img" in page.run(card))
         self.assertFalse(page.run("return window.owned === 1"))
+        self.clean()
+
+    def test_the_keyboard_keeps_its_place_in_the_maps_of_groups(self):
+        page = self.page
+        page.run("const s = document.querySelector('#group'); s.value = 'prefix'; s.dispatchEvent(new Event('change'))")
+        page.wait("three maps, which are one stop of Tab", lambda: page.run("return [...document.querySelectorAll('canvas.tiles')].map(c => c.tabIndex)") == [0, -1, -1])
+        self.tab_to("canvas.tiles")
+        page.wait("the first", lambda: self.at_tile("alpha"))
+        for key, name in ((Keys.ARROW_DOWN, "beta-2"), (Keys.PAGE_DOWN, "gamma"), (Keys.ARROW_RIGHT, "gamma"), (Keys.PAGE_UP, "beta-2"), (Keys.PAGE_DOWN, "gamma")):
+            self.press(key)
+            page.wait(name, lambda name=name: self.at_tile(name))
+        self.press(Keys.TAB)
+        self.tab_back()
+        page.wait("the map that was left", lambda: self.at_tile("gamma"))
+        # A new group: all maps are made anew, and another one is before it.
+        (self.trial.folder / "delta").mkdir()
+        self.trial.start_agent("delta", "--sources", "textfile", "--textfile-directory", self.trial.folder / "delta")
+        page.wait("four maps", lambda: page.run("return document.querySelectorAll('canvas.tiles').length") == 4)
+        page.wait("the same node", lambda: self.at_tile("gamma"))
+        # In one map it is another tile's place now.
+        page.run("const s = document.querySelector('#group'); s.value = ''; s.dispatchEvent(new Event('change'))")
+        self.tab_to("canvas.tiles")
+        self.press(Keys.END, Keys.ENTER)
+        page.wait("the node", lambda: page.text("h1") == "gamma")
         self.clean()
 
     def test_a_series_has_its_targets_and_what_is_old_looks_old(self):

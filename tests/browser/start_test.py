@@ -7,6 +7,7 @@ import contextlib
 import http.client
 import http.server
 import json
+import mimetypes
 import sys
 import threading
 import urllib.request
@@ -40,7 +41,7 @@ class Front(http.server.ThreadingHTTPServer):
                     return self.server.ended.wait(120)
                 status, text = self.server.broken[path]
                 self.send_response(status)
-                self.send_header("Content-Type", "text/javascript")
+                self.send_header("Content-Type", mimetypes.guess_type(path)[0] or "text/html")
                 self.send_header("Cache-Control", "no-store")
                 self.end_headers()
                 self.wfile.write(text)

@@ -71,8 +71,6 @@ class Windows(dashboard_test.ThreeAgents):
         page.go("#/node/alpha")
         page.wait("the node", lambda: "42" in page.text(".series"))
         page.go("#/fleet")
-        page.wait("the map", lambda: page.run("return document.querySelector('main .controls button') !== null"))
-        page.find("main .controls button").click()
         page.wait("the table", self.shown(42))
 
         # The windows that stream are closed, one after another. Another window takes the place at once, and all go on.

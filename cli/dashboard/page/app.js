@@ -24,7 +24,7 @@ class App {
     this.status = null;
     this.searched = "";
     // `extra`: a metric that this page asks for besides the aggregator's; `before`: what was shown before it.
-    this.settings = {colour: null, group: "", extra: null, before: {colour: null, extra: null}, refused: ""};
+    this.settings = {colour: null, group: "", table: false, extra: null, before: {colour: null, extra: null}, refused: ""};
     this.families = [];
     this.reach = new Reach();
     this.waiting = new Map();
@@ -165,7 +165,8 @@ class App {
     try { decoded = decodeURIComponent(about); } catch { /* shown as it is */ }
     const pages = new Map([["policies", PoliciesPage], ["decisions", DecisionsPage], ["health", HealthPage], ["node", NodePage]]);
     const Page = pages.get(name) ?? FleetPage;
-    this.page?.close();
+    const from = this.page;
+    from?.close();
     this.pageTrouble = "";
     this.page = new Page(this, decoded);
     for (const a of document.querySelectorAll("nav a")) {
@@ -174,8 +175,10 @@ class App {
     }
     this.page.open($("main"));
     this.follow();
-    if (this.routed) { window.scrollTo(0, 0); $("main").focus({preventScroll: true}); }
-    this.routed = true;
+    if (!from) return;
+    window.scrollTo(0, 0);
+    const returns = from instanceof NodePage && this.page instanceof FleetPage && this.page.comeBack(from.name);
+    if (!returns) $("main").focus({preventScroll: true});
   }
 }
 

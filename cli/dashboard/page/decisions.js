@@ -1,5 +1,5 @@
 // Decisions: what kube-scheduler was told, newest first, and by how much each node passed or failed.
-import {fill, h, nodeLink, setText} from "./dom.js";
+import {breakable, fill, h, nodeLink, setText} from "./dom.js";
 import {amount, plural, span} from "./format.js";
 
 export class DecisionsPage {
@@ -68,7 +68,7 @@ export class DecisionsPage {
       d.verb === "filter" && d.refused > (d.spread?.refused ?? 0) ? h("p", {class: "note"}, this.change(d, units)) : null,
       d.spread ? h("p", {class: "note"}, d.spread.text) : null,
       h("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": "Nodes of this decision"}, h("table", {}, h("caption", {class: "sr"}, "Nodes of this decision"),
-        h("thead", {}, h("tr", {}, h("th", {scope: "col"}, "Node"), h("th", {scope: "col"}, scored ? "Score" : "Verdict"), d.rules.map(r => [h("th", {scope: "col", class: "number"}, r.rule), scored ? null : h("th", {scope: "col"}, "Margin")]), h("th", {scope: "col"}, "Age"))),
+        h("thead", {}, h("tr", {}, h("th", {scope: "col"}, "Node"), h("th", {scope: "col"}, scored ? "Score" : "Verdict"), d.rules.map(r => [h("th", {scope: "col", class: "number"}, breakable(r.rule)), scored ? null : h("th", {scope: "col"}, "Margin")]), h("th", {scope: "col"}, "Age"))),
         h("tbody", {}, d.nodes.map(n => h("tr", {}, h("th", {scope: "row"}, nodeLink(n.node)),
           h("td", {}, scored ? h("span", {class: "score"}, h("span", {class: "gauge", "aria-hidden": "true"}, h("span", {class: "filled", style: {width: `${(n.score ?? 0) * 10}%`}})), `${n.score ?? "–"}`, n.crowd ? h("small", {class: "muted"}, ` −${n.crowd} for pods just placed`) : null) : h("span", {class: "badge " + (n.verdict.startsWith("refused") ? "violating" : "pass")}, n.verdict.replace("_", ": "))),
           d.rules.map((_, i) => { const v = n.values?.[i]; return [h("td", {class: "number" + (v?.value === undefined ? " absent" : "")}, v?.value === undefined ? v?.absent ?? "–" : amount(v.value, units[i])), scored ? null : h("td", {}, bar(v, i, n), v?.margin === undefined ? null : h("span", {class: "sr"}, `margin ${v.margin}`))]; }),

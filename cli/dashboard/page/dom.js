@@ -67,6 +67,9 @@ export function table(caption, columns, rows) {
       h("tbody", {}, rows.map(row => h("tr", {}, row.map((c, i) => cell(i === 0 ? "th" : "td", c, i)))))));
 }
 
+/** A name that is broken after one of its signs, if there is no room for it. */
+export const breakable = name => name.split(/(?<=[_./:-])/).flatMap((part, i) => i === 0 ? [part] : [h("wbr"), part]);
+
 export const nodeLink = name => h("a", {href: "#/node/" + encodeURIComponent(name)}, name);
 
 /** "violating" and so on, with a sign that does not need its colour. */

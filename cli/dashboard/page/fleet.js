@@ -35,10 +35,10 @@ export class FleetPage {
     this.stats = h("dl", {class: "stats"});
     this.colour = h("select", {id: "colour", onchange: () => this.choose()});
     this.group = h("select", {id: "group", onchange: () => this.regroup()});
-    this.view = h("button", {type: "button", class: "quiet", "aria-pressed": "false", onclick: () => this.toggle()}, "Show as table");
+    this.view = h("button", {type: "button", class: "quiet", onclick: () => { this.settings.table = !this.settings.table; this.chooseView(); this.update(); }});
     this.legend = h("div", {class: "legend"});
     this.groups = h("div", {class: "groups"});
-    this.list = h("div", {class: "card", hidden: true});
+    this.list = h("div", {class: "card"});
     this.detail = h("aside", {class: "card detail", "aria-label": "The node looked at"});
     this.said = h("p", {class: "sr", role: "status"});
     this.metricName = h("input", {id: "metric", list: "metric-list", placeholder: "name of a metric", spellcheck: "false", autocomplete: "off",
@@ -57,6 +57,7 @@ export class FleetPage {
       this.refused,
       h("div", {class: "split"}, h("div", {class: "wide"}, this.groups, this.list), this.detail),
       this.said);
+    this.chooseView();
     this.rebuild = true;
     this.update();
   }
@@ -95,12 +96,25 @@ export class FleetPage {
     this.update();
   }
 
-  toggle() {
-    this.list.hidden = !this.list.hidden;
-    this.groups.hidden = !this.list.hidden;
-    this.view.setAttribute("aria-pressed", String(!this.list.hidden));
-    setText(this.view, this.list.hidden ? "Show as table" : "Show as tiles");
-    this.update();
+  chooseView() {
+    this.list.hidden = !this.settings.table;
+    this.groups.hidden = this.settings.table;
+    this.view.setAttribute("aria-pressed", String(this.settings.table));
+    setText(this.view, this.settings.table ? "Show as tiles" : "Show as table");
+  }
+
+  /** From the page of this node: the keyboard goes on where it was. False: the node is not shown. */
+  comeBack(name) {
+    if (this.settings.table) {
+      const link = [...this.list.querySelectorAll("tbody a")].find(a => a.textContent === name);
+      link?.focus();
+      return Boolean(link);
+    }
+    for (const map of this.maps.values()) {
+      const i = map.find(name);
+      if (i >= 0) { map.enter(i); return true; }
+    }
+    return false;
   }
 
   search() { this.update(); }
@@ -205,14 +219,25 @@ export class FleetPage {
   }
 
   tiles(groups, range, now, crowd) {
+    let atMap = null;  // the node at which the keyboard is, in a map that is made anew
     const names = JSON.stringify(groups.map(g => g[0]));
     if (this.rebuild || names !== this.groupNames) {
       this.close();
       this.maps.clear();
       this.rebuild = false;
       this.groupNames = names;
+      // The maps together are one stop of Tab, as there may be hundreds.
+      const enters = map => { for (const other of this.maps.values()) other.canvas.tabIndex = other === map ? 0 : -1; };
+      const leaves = (map, way) => {
+        const all = [...this.maps.values()], next = all[all.indexOf(map) + way];
+        next?.enter(way > 0 ? 0 : next.nodes.length - 1);
+      };
+      atMap = this.groups.contains(document.activeElement) ? this.pointed : null;
       fill(this.groups, groups.map(([name]) => {
-        const map = new Tiles({label: name, onPoint: node => { this.pointed = node?.name ?? null; this.tell(node, true); }, onOpen: node => { location.hash = "#/node/" + encodeURIComponent(node.name); }});
+        const map = new Tiles({label: name, onPoint: node => { this.pointed = node?.name ?? null; this.tell(node, true); },
+          onOpen: node => { location.hash = "#/node/" + encodeURIComponent(node.name); }, onEnter: () => enters(map), onLeave: way => leaves(map, way),
+          stays: element => this.detail.contains(element)});  // its links would go, just when the focus comes
+        map.canvas.tabIndex = this.maps.size === 0 ? 0 : -1;
         map.words = h("span", {class: "muted"});
         this.maps.set(name, map);
         return h("section", {class: "group"}, name ? h("h2", {}, name, " ", map.words) : null, h("div", {class: "map"}, map.canvas));
@@ -226,6 +251,7 @@ export class FleetPage {
       setText(map.words, plural(members.length, "node") + (of.n > 0 && unit === "watts" ? ` · ${short(of.sum, unit)}` : of.n > 0 ? ` · ${short(of.sum / of.n, unit)} on average` : ""));
       map.show(members, crowd, node => this.look(node, range, now), node => this.matches(node));
     }
+    if (atMap) this.comeBack(atMap);
   }
 
   rows(nodes, now) {
@@ -297,7 +323,7 @@ export class FleetPage {
       const v = node.values?.[m.name];
       const has = v?.value !== undefined;
       return h("tr", {}, h("th", {scope: "row"}, title(m.name)), h("td", {class: "number" + (has ? "" : " absent"), title: has ? null : reason(v?.absent)}, has ? amount(v.value, m.unit) : "–"),
-        h("td", {class: "muted"}, v?.readMs ? span(now - v.readMs) : has ? "" : reason(v?.absent)));
+        h("td", {class: "muted"}, v?.readMs ? span(now - v.readMs).replace(" ", "\u00a0") : has ? "" : reason(v?.absent)));
     });
     fill(this.detail, h("h2", {}, nodeLink(node.name)),
       h("p", {class: "muted"}, node.head?.connected ? `connected from ${node.head.address}` : "not connected"),

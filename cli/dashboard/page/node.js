@@ -1,6 +1,6 @@
 // One node: every series with value, age and what this page has seen of it, and the policies' word on it.
 import {theme} from "./colours.js";
-import {badge, fill, h, setText} from "./dom.js";
+import {badge, breakable, fill, h, setText} from "./dom.js";
 import {amount, bandWords, plural, reason, ruleParts, span} from "./format.js";
 import {Past} from "./past.js";
 import {Line, spark} from "./plots.js";
@@ -177,7 +177,7 @@ export class NodePage {
       let row = this.rows.get(key);
       if (!row) {
         row = {series: s, labels: h("span", {class: "labels"}), value: h("td", {class: "number"}), age: h("td", {class: "muted"}), targets: h("td", {class: "targets"}), spark: h("canvas", {class: "spark", "aria-hidden": "true"})};
-        row.name = h("button", {type: "button", class: "pick", onclick: () => { this.picked = key; this.plot(); }}, h("span", {class: "family"}, s.family), row.labels);
+        row.name = h("button", {type: "button", class: "pick", onclick: () => { this.picked = key; this.plot(); }}, h("span", {class: "family"}, breakable(s.family)), row.labels);
         row.tr = h("tr", {}, h("th", {scope: "row"}, row.name), row.value, row.age, h("td", {}, row.spark), row.targets, h("td", {class: "muted"}, s.source));
         this.rows.set(key, row);
         this.labelsOf(row);

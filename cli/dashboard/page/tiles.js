@@ -39,19 +39,22 @@ function fitted(ctx, text, room) {
 }
 
 export class Tiles {
-  /** onPoint(node or null): looked at; onOpen(node): chosen. */
-  constructor({label, onPoint, onOpen}) {
+  /** onPoint(node or null): looked at; onOpen(node): chosen; onEnter(): it has the focus; onLeave(-1 or 1): the keyboard goes on to the map before or after it.
+   * stays(element): with the focus there, the node is still looked at. */
+  constructor({label, onPoint, onOpen, onEnter, onLeave, stays}) {
     this.nodes = [];
     this.at = -1;
-    this.onPoint = onPoint;
+    this.name = null;  // of the node at `at`: others come and go
+    this.left = null;  // where the keyboard was when it went away
+    Object.assign(this, {onPoint, onLeave});
     this.canvas = h("canvas", {
       class: "tiles", tabindex: "0", role: "application", "aria-roledescription": "heat map",
-      "aria-label": `${label ? label + ": " : ""}nodes as tiles. Arrow keys move, Enter opens a node.`,
+      "aria-label": `${label ? label + ": " : ""}nodes as tiles. Arrow keys move, Page Up and Page Down go to another group, Enter opens a node.`,
       onmousemove: e => this.point(this.indexAt(e)),
       onmouseleave: () => this.point(document.activeElement === this.canvas ? this.at : -1),
       onclick: e => { const i = this.indexAt(e); if (i >= 0) onOpen(this.nodes[i]); },
-      onfocus: () => { if (this.at < 0) this.point(0); else this.draw(); },
-      onblur: () => this.point(-1),
+      onfocus: () => { onEnter(); if (this.at < 0) this.point(Math.max(0, this.find(this.left))); else this.draw(); },
+      onblur: e => { this.left = this.name; if (!stays(e.relatedTarget)) this.point(-1); },
       onkeydown: e => this.key(e, onOpen),
     });
     this.resized = new ResizeObserver(() => this.draw());
@@ -63,9 +66,16 @@ export class Tiles {
   show(nodes, crowd, look, matches) {
     Object.assign(this, {nodes, crowd, look, matches});
     this.resized.observe(this.canvas.parentElement);
-    if (this.at >= nodes.length) this.at = -1;
+    if (this.at >= 0 && nodes[this.at]?.name !== this.name) {
+      const now = this.find(this.name);
+      // Its node has gone: the keyboard stays where it is.
+      if (now < 0) this.point(document.activeElement === this.canvas ? Math.min(this.at, nodes.length - 1) : -1);
+      this.at = now < 0 ? this.at : now;
+    }
     this.draw();
   }
+
+  find(name) { return this.nodes.findIndex(n => n.name === name); }
 
   place(i) {
     const {w, h: height, gap} = this.size;
@@ -82,17 +92,33 @@ export class Tiles {
   }
 
   point(i) {
-    if (i === this.at) return;
-    this.at = i;
+    const name = this.nodes[i]?.name ?? null;
+    if (i === this.at && name === this.name) return;
+    Object.assign(this, {at: i, name});
     this.draw();
     this.onPoint(this.nodes[i] ?? null);
   }
 
+  /** The keyboard goes to this tile; what is beyond the window comes into it. */
+  enter(i) {
+    if (this.at < 0) this.at = i;
+    this.canvas.focus({preventScroll: true});
+    this.point(i);
+    const top = this.canvas.getBoundingClientRect().top + this.place(i)[1];
+    const margin = 3 * this.size.h;
+    const above = (parseFloat(getComputedStyle(document.documentElement).scrollPaddingTop) || 0) + margin, below = window.innerHeight - this.size.h - margin;
+    window.scrollBy(0, top < above ? top - above : top > below ? top - below : 0);
+  }
+
   key(event, onOpen) {
-    const moves = {ArrowRight: 1, ArrowLeft: -1, ArrowDown: this.columns, ArrowUp: -this.columns, Home: -this.at, End: this.nodes.length - 1 - this.at};
+    const moves = {ArrowRight: 1, ArrowLeft: -1, ArrowDown: this.columns, ArrowUp: -this.columns, Home: -this.at, End: this.nodes.length - 1 - this.at, PageUp: -Infinity, PageDown: Infinity};
     if (event.key in moves && !event.ctrlKey && !event.metaKey && !event.altKey) {
-      const to = this.at + moves[event.key];
-      if (to >= 0 && to < this.nodes.length) this.point(to);
+      const last = this.nodes.length - 1;
+      let to = this.at + moves[event.key];
+      // Below the next to last row there may be nothing: the last tile is nearest.
+      if (event.key === "ArrowDown" && to > last && Math.floor(this.at / this.columns) < Math.floor(last / this.columns)) to = last;
+      if (to < 0 || to > last) this.onLeave(Math.sign(to));
+      else this.enter(to);
       event.preventDefault();
     } else if (event.key === "Enter" && this.at >= 0) {
       onOpen(this.nodes[this.at]);
@@ -126,11 +152,14 @@ export class Tiles {
     ctx.globalAlpha = 1;
     if (this.at >= 0) {
       const [x, y] = this.place(this.at);
-      ctx.strokeStyle = t.ink;
-      ctx.lineWidth = 2.5;
-      ctx.beginPath();
-      ctx.roundRect(x + 1, y + 1, size.w - 2, size.h - 2, radius);
-      ctx.stroke();
+      // A dark line and a light one: one of them is seen on any colour.
+      for (const [colour, wide] of [[t.surface, 6], [t.ink, 3]]) {
+        ctx.strokeStyle = colour;
+        ctx.lineWidth = wide;
+        ctx.beginPath();
+        ctx.roundRect(Math.max(1.5, x), Math.max(1.5, y), size.w, size.h, radius);
+        ctx.stroke();
+      }
     }
   }
 
