@@ -1,8 +1,8 @@
 #include "cli/json.hpp"
 
+#include "cli/terminal_text.hpp"
 #include "common/text/json_members.hpp"
 #include "common/text/json_writer.hpp"
-#include "common/text/utf8.hpp"
 
 #include <fmt/format.h>
 
@@ -34,10 +34,12 @@ const json::object& object(const json::value& v, std::string_view key) noexcept 
 
 std::string text(const json::value& v) {
   const json::string* s = v.if_string();
-  return s == nullptr ? std::string() : printable(*s);
+  return s == nullptr ? std::string() : for_terminal(*s);
 }
 
-std::string text(const json::value& v, std::string_view key) { return printable(text_in(as_object(v), key)); }
+std::string text(const json::value& v, std::string_view key) {
+  return for_terminal(text_in(as_object(v), key));
+}
 
 std::optional<double> number(const json::value& v, std::string_view key) noexcept {
   const json::value* m = member(v, key);

@@ -18,8 +18,8 @@ const json::value* member(const json::value& v, std::string_view key) noexcept;
 /// The elements of the member `key`; empty if it is no list.
 const json::array& list(const json::value& v, std::string_view key) noexcept;
 const json::object& object(const json::value& v, std::string_view key) noexcept;
-/// The string for a terminal: '?' replaces characters that a terminal would obey, because a server may send
-/// any. Empty if `v`, or the member, is no string.
+/// The string as for_terminal() makes it, because a server may send any. Empty if `v`, or the member, is no
+/// string.
 std::string text(const json::value& v);
 std::string text(const json::value& v, std::string_view key);
 std::optional<double> number(const json::value& v, std::string_view key) noexcept;

@@ -1,6 +1,7 @@
 #include "cli/bridge/bridge.hpp"
 #include "cli/command_line.hpp"
 #include "cli/progress.hpp"
+#include "cli/terminal_text.hpp"
 #include "common/system/read_file.hpp"
 
 #include <CLI/CLI.hpp>
@@ -120,6 +121,7 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
+    binnacle::cli::know_characters();
     return binnacle::cli::run(argc, argv);
   } catch (const std::exception& e) {
     std::cerr << "binnacle: " << e.what() << '\n';

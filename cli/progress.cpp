@@ -1,8 +1,7 @@
 #include "cli/progress.hpp"
 
 #include "cli/screen.hpp"
-#include "cli/views/table.hpp"
-#include "common/text/utf8.hpp"
+#include "cli/terminal_text.hpp"
 
 #include <fmt/format.h>
 
@@ -34,7 +33,8 @@ void progress::step(std::string_view what) {
   const auto now = std::chrono::steady_clock::now();
   const std::string left = left_words(done_, steps_ - std::min(steps_, done_), now - began_);
   ++done_;
-  const std::string line = fmt::format("{}: {} of {}: {}{}", command_, done_, steps_, printable(what), left);
+  const std::string line =
+      fmt::format("{}: {} of {}: {}{}", command_, done_, steps_, for_terminal(what), left);
   if (!on_.shows_progress) {
     if (now - spoke_ < patience_) return;
     spoke_ = now;

@@ -3,7 +3,6 @@
 #include "cli/json.hpp"
 #include "common/http/base64.hpp"
 #include "common/text/text.hpp"
-#include "common/text/utf8.hpp"
 
 #include <boost/json/parse.hpp>
 #include <fmt/format.h>
@@ -91,7 +90,7 @@ std::string words_of(std::string_view errors) {
                         std::ranges::all_of(line.substr(1, 4), is_digit) && line[5] == ' ';
     if (!line.empty() && !is_log) words += (words.empty() ? "" : "; ") + std::string(line);
   }
-  return printable(words);
+  return for_terminal(words);
 }
 
 std::string next_pod(const std::string& now, const std::vector<std::string>& running,

@@ -1,7 +1,7 @@
 #include "cli/top/curses.hpp"
 
 #include "cli/screen.hpp"
-#include "common/text/utf8.hpp"
+#include "cli/terminal_text.hpp"
 
 #include <fmt/format.h>
 
@@ -158,7 +158,7 @@ result<std::unique_ptr<curses>> curses::open(bool colours) {
     return error{errc::not_found,
                  fmt::format("a terminal of type \"{}\" is unknown here, or cannot place text (TERM); "
                              "binnacle top --once prints once",
-                             printable(type == nullptr ? "" : type))};
+                             for_terminal(type == nullptr ? "" : type))};
   }
   set_escdelay(escape_ms);
   cbreak();
@@ -233,7 +233,7 @@ std::optional<event> curses::next() {
       default: break;
     }
     event e{key::character, in_utf8(code)};
-    if (printable(e.text) == e.text) return e;
+    if (for_terminal(e.text) == e.text) return e;
   }
 }
 

@@ -1,5 +1,6 @@
 #include "cli/top/listing.hpp"
 
+#include "cli/terminal_text.hpp"
 #include "cli/top/filter.hpp"
 #include "cli/top/group.hpp"
 #include "cli/views/units.hpp"
@@ -77,7 +78,7 @@ void listing::make_columns(const fleet& of, const choices& how, const std::vecto
   every_.clear();
   columns_.clear();
   std::size_t name_width = least_name;
-  for (const node* n : rows_) name_width = std::max(name_width, characters(shown_name(*n)));
+  for (const node* n : rows_) name_width = std::max(name_width, columns_of(shown_name(*n)));
   const bool groups = !how.grouping.empty();
   const auto add = [&](column c, bool usual) {
     const auto chosen = how.shown.find(c.id);
@@ -92,7 +93,7 @@ void listing::make_columns(const fleet& of, const choices& how, const std::vecto
     const bool of_policy = std::ranges::find(compared, m.name) != compared.end();
     const std::string how_many = !groups ? "" : adds_up(m.unit) ? " sum" : " mean";
     const std::string title = shortened(m.title, most_title) + how_many;
-    add({column_kind::metric, "metric:" + m.name, title, i, m.unit, std::max(value_width, characters(title)),
+    add({column_kind::metric, "metric:" + m.name, title, i, m.unit, std::max(value_width, columns_of(title)),
          align::right},
         i < of.usual() || of_policy);
   }
@@ -104,7 +105,7 @@ void listing::make_columns(const fleet& of, const choices& how, const std::vecto
     const std::string& name = of.policies()[i];
     const std::string title = shortened(short_name(name), most_title);
     add({column_kind::policy, "policy:" + name, title, i, "",
-         std::max(groups ? count_width : state_width, characters(title)), align::left},
+         std::max(groups ? count_width : state_width, columns_of(title)), align::left},
         how.policy.empty() || how.policy == name);
   }
   if (!groups) add({column_kind::why, "why", "WHY", 0, "", least_why, align::left}, true);

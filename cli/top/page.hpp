@@ -30,9 +30,6 @@ struct page {
   bool typing = false;  ///< show a cursor after the last line's text
 };
 
-/// How many columns of a terminal the text takes: two for a wide character, none for a combining one.
-std::size_t columns_of(std::string_view text) noexcept;
-
 /// Writes lines of one width, without characters that the terminal cannot show.
 class page_writer {
  public:

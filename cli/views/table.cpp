@@ -1,30 +1,13 @@
 #include "cli/views/table.hpp"
 
+#include "cli/terminal_text.hpp"
+
 #include <algorithm>
 
 namespace binnacle::cli {
-namespace {
-
-bool starts_character(char c) noexcept { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }
-
-}  // namespace
-
 bool colours_wanted(bool is_terminal, const char* no_color, const char* term) noexcept {
   const bool refused = no_color != nullptr && *no_color != '\0';
   return is_terminal && !refused && (term == nullptr || std::string_view(term) != "dumb");
-}
-
-std::size_t characters(std::string_view text) noexcept {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), starts_character));
-}
-
-std::string shortened(std::string_view text, std::size_t most) {
-  if (characters(text) <= most) return std::string(text);
-  std::size_t count = 0, end = 0;
-  for (; end < text.size(); ++end) {
-    if (starts_character(text[end]) && ++count == most) break;
-  }
-  return most == 0 ? std::string() : std::string(text.substr(0, end)) + "…";
 }
 
 void table::column(std::string header, align how, std::size_t gap) {
@@ -36,9 +19,9 @@ void table::row(std::vector<cell> cells) { rows_.push_back(std::move(cells)); }
 std::vector<std::string> table::lines(const paint& with) const {
   std::vector<std::size_t> widths;
   for (std::size_t c = 0; c < columns_.size(); ++c) {
-    std::size_t w = characters(columns_[c].text);
+    std::size_t w = columns_of(columns_[c].text);
     for (const auto& r : rows_) {
-      if (c < r.size()) w = std::max(w, characters(r[c].text));
+      if (c < r.size()) w = std::max(w, columns_of(r[c].text));
     }
     widths.push_back(w);
   }
@@ -47,7 +30,7 @@ std::vector<std::string> table::lines(const paint& with) const {
     std::string out;
     std::size_t pending = 0;  // blanks that are printed only if more text follows
     for (std::size_t c = 0; c < cells.size() && c < columns_.size(); ++c) {
-      const std::size_t have = characters(cells[c].text);
+      const std::size_t have = columns_of(cells[c].text);
       const std::size_t pad = widths[c] - have;
       if (c > 0) pending += columns_[c].gap;
       if (columns_[c].how == align::right) pending += pad;

@@ -10,7 +10,7 @@ namespace binnacle::cli {
 
 enum class align : unsigned char { left, right };
 
-/// Rows of cells printed in aligned columns, two blanks apart. Widths count characters, not bytes (µ, °).
+/// Rows of cells printed in aligned columns, two blanks apart. Widths are those of a terminal (columns_of).
 class table {
  public:
   struct cell {
@@ -34,10 +34,5 @@ class table {
   std::vector<head> columns_;
   std::vector<std::vector<cell>> rows_;
 };
-
-/// Characters in UTF-8 text.
-std::size_t characters(std::string_view text) noexcept;
-/// At most `most` characters of it, the last one "…" if something was cut.
-std::string shortened(std::string_view text, std::size_t most);
 
 }  // namespace binnacle::cli

@@ -1,7 +1,9 @@
 #include "common/text/utf8.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 
 namespace binnacle {
 namespace {
@@ -15,13 +17,23 @@ char32_t code_point(std::string_view character) noexcept {
   return code;
 }
 
-/// Source: the Unicode Character Database, PropList.txt, Bidi_Control; UnicodeData.txt, category Cf.
-constexpr bool is_unprintable(char32_t c) noexcept {
-  if (c < 0x20 || (c >= 0x7f && c < 0xa0)) return true;  // C0, DEL, C1
-  if (c < 0x61c) return false;
-  return c == 0x61c || (c >= 0x200b && c <= 0x200f) ||  // an Arabic mark; of no width, marks of direction
-         (c >= 0x2028 && c <= 0x202e) ||                // ends of lines and paragraphs, directions
-         (c >= 0x2060 && c <= 0x206f) || c == 0xfeff;   // of no width, isolated directions; byte order
+struct span {
+  char32_t first, last;
+};
+
+/// In order. Source: the Unicode Character Database 15.0: Default_Ignorable_Code_Point of
+/// DerivedCoreProperties.txt, and the categories Cc, Cf, Zl and Zp of UnicodeData.txt.
+constexpr span unseen[] = {{0x0, 0x1f},        {0x7f, 0x9f},       {0xad, 0xad},       {0x34f, 0x34f},
+                           {0x600, 0x605},     {0x61c, 0x61c},     {0x6dd, 0x6dd},     {0x70f, 0x70f},
+                           {0x890, 0x891},     {0x8e2, 0x8e2},     {0x115f, 0x1160},   {0x17b4, 0x17b5},
+                           {0x180b, 0x180f},   {0x200b, 0x200f},   {0x2028, 0x202e},   {0x2060, 0x206f},
+                           {0x3164, 0x3164},   {0xfe00, 0xfe0f},   {0xfeff, 0xfeff},   {0xffa0, 0xffa0},
+                           {0xfff0, 0xfffb},   {0x110bd, 0x110bd}, {0x110cd, 0x110cd}, {0x13430, 0x1343f},
+                           {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff}};
+
+bool is_unseen(char32_t c) noexcept {
+  const auto* after = std::ranges::upper_bound(unseen, c, {}, &span::first);
+  return after != std::begin(unseen) && c <= std::prev(after)->last;
 }
 
 }  // namespace
@@ -87,7 +99,7 @@ std::string printable(std::string_view text) {
   while (!text.empty()) {
     const std::size_t length = utf8_length(text);
     const std::string_view character = text.substr(0, length == 0 ? 1 : length);
-    if (length != 0 && is_unprintable(code_point(character)))
+    if (length != 0 && is_unseen(code_point(character)))
       out += '?';
     else
       out += character;

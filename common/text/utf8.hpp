@@ -18,9 +18,9 @@ std::size_t find_invalid_utf8(std::string_view text) noexcept;
 /// continuation bytes at the cut are dropped, too.
 std::string_view clip(std::string_view text, std::size_t limit) noexcept;
 
-/// `text` with a '?' for each character that a person does not see but a terminal obeys: control characters
-/// (C0, DEL, C1), characters that change the direction of the text, characters of no width. Well-formed UTF-8
-/// stays so.
+/// `text` with a '?' for each character that a person does not see, though a terminal may obey it: control
+/// characters (C0, DEL, C1), characters that change the direction of the text or the look of their
+/// neighbours, fillers, tags. Well-formed UTF-8 stays so.
 std::string printable(std::string_view text);
 
 /// `text` with a '?' for each byte that does not begin a well-formed character.

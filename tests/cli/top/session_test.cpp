@@ -1,5 +1,6 @@
 #include "cli/top/session.hpp"
 
+#include "cli/terminal_text.hpp"
 #include "tests/cli/samples.hpp"
 
 #include <doctest/doctest.h>

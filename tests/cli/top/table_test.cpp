@@ -1,3 +1,4 @@
+#include "cli/terminal_text.hpp"
 #include "cli/top/cells.hpp"
 #include "cli/top/filter.hpp"
 #include "cli/top/group.hpp"

@@ -233,6 +233,12 @@ class Names(Small):
         "controls": "a\x01\x1b[31m\x07\x7f\u0085\u2028b\r\nc\tend",
         "markup": "<script>window.owned=1</script>';--",
         "picture": "\U0001f525rack\u200d\U0001f525",
+        "pile": "n" + "\u0301" * 120,
+        "pile on a wide one": "\u7bc0" + "\u0301\u0323" * 60,
+        "marks without a letter": "\u0301" * 120,
+        "flags": "\U0001f1e9\U0001f1ea\U0001f1e9x",
+        "hands": "\U0001f44b\U0001f3fd\u2764\ufe0f",
+        "unseen": "a\u00ad\u034f\u3164\U000e0041b\ufe0f",
     }
 
     def ends(self, t, words):

@@ -25,12 +25,6 @@ TEST_SUITE("cli/views/table") {
                                                   "long-name     7 °C", "                    y"});
   }
 
-  TEST_CASE("a text is cut between characters") {
-    CHECK(shortened("°°°°", 4) == "°°°°");
-    CHECK(shortened("°°°°", 3) == "°°…");
-    CHECK(shortened("°°°°", 0).empty());
-  }
-
   TEST_CASE("colours are for terminals that want them") {
     CHECK(colours_wanted(true, nullptr, "xterm"));
     CHECK(colours_wanted(true, "", nullptr));

@@ -51,13 +51,16 @@ TEST_SUITE("common/text/utf8") {
 
   TEST_CASE("what nobody would see is a question mark: turned directions, characters of no width") {
     for (const char* unseen :
-         {"\u061c", "\u200b", "\u200c", "\u200d", "\u200e", "\u200f", "\u2028", "\u202a", "\u202b", "\u202c",
-          "\u202d", "\u202e", "\u2060", "\u2066", "\u2067", "\u2068", "\u2069", "\ufeff"}) {
+         {"\u061c", "\u200b", "\u200c", "\u200d",     "\u200e",    "\u200f", "\u2028", "\u202a",
+          "\u202b", "\u202c", "\u202d", "\u202e",     "\u2060",    "\u2066", "\u2067", "\u2068",
+          "\u2069", "\ufeff", "\u00ad", "\u034f",     "\u115f",    "\u1160", "\u180b", "\u3164",
+          "\ufe00", "\ufe0f", "\uffa0", "\U000e0000", "\U000e0fff"}) {
       CAPTURE(std::string(unseen));
       CHECK(binnacle::printable("node" + std::string(unseen) + "7") == "node?7");
     }
     for (const char* seen :
-         {"\u061b", "\u200a", "\u2010", "\u2027", "\u202f", "\u205f", "\u2070", "\ufefe", "\U0001f600"})
+         {"\u00ac", "\u00ae", "\u0301", "\u061b", "\u115e", "\u1161", "\u200a", "\u2010", "\u2027", "\u202f",
+          "\u205f", "\u2070", "\ufdff", "\ufe10", "\ufefe", "\uffa1", "\ufffd", "\U0001f600", "\U000e1000"})
       CHECK(binnacle::printable(seen) == seen);
   }
 
