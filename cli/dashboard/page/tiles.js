@@ -104,6 +104,7 @@ export class Tiles {
     if (this.at < 0) this.at = i;
     this.canvas.focus({preventScroll: true});
     this.point(i);
+    if (!this.size) return;  // not drawn yet
     const top = this.canvas.getBoundingClientRect().top + this.place(i)[1];
     const margin = 3 * this.size.h;
     const above = (parseFloat(getComputedStyle(document.documentElement).scrollPaddingTop) || 0) + margin, below = window.innerHeight - this.size.h - margin;
