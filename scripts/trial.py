@@ -23,6 +23,8 @@ import time
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+# How many times as long as usual what is waited for may take: on a machine that is emulated, for example.
+PATIENCE = float(os.environ.get("BINNACLE_PATIENCE", "1"))
 FACES = {"ingest": 9110, "extender": 9001, "metrics": 6443, "ops": 9102, "health": 8081}
 
 
@@ -157,13 +159,14 @@ class Processes:
 
     def wait_for(self, what, ready, seconds=60.0):
         """The first true value of ready()."""
+        seconds *= PATIENCE
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             self.check_alive()
             value = ready()
             if value:
                 return value
-            time.sleep(0.02)
+            time.sleep(0.02 * PATIENCE)
         words = "\n".join(f"--- {name}\n{self.log(name)[-800:]}" for name in self.processes)
         raise Failure(f"waited {seconds:.0f} s in vain for {what}\n{words}")
 

@@ -67,8 +67,13 @@ for images; do
     ctr -n k8s.io images import --base-name "${reference%:*}" "$archive"
   done
 done
-keep kube-proxy "$kubernetes/kube-proxy" --config="$folder/kube-proxy.yaml" -v=2 &
-keep kubelet "$kubernetes/kubelet" --config="$folder/kubelet.yaml" --kubeconfig="$folder/kubelet.kubeconfig" --hostname-override="$name" --node-ip="$address" -v=2 &
+# Without a control plane the kubelet runs static pods alone.
+set --
+if [ -f "$folder/kubelet.kubeconfig" ]; then
+  keep kube-proxy "$kubernetes/kube-proxy" --config="$folder/kube-proxy.yaml" -v=2 &
+  set -- --kubeconfig="$folder/kubelet.kubeconfig"
+fi
+keep kubelet "$kubernetes/kubelet" --config="$folder/kubelet.yaml" "$@" --hostname-override="$name" --node-ip="$address" -v=2 &
 trap 'exit 0' TERM INT
 # Orphans of containers come here.
 while true; do wait -n || true; sleep 1; done

@@ -15,7 +15,7 @@ import namespaces
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "cluster"))
 from support.control_plane import IS_OLD, KUBERNETES, ROOT, ControlPlane, program  # noqa: E402  (the path comes first)
-from trial import Failure  # noqa: E402
+from trial import PATIENCE, Failure  # noqa: E402
 
 BRIDGE = "10.89.0.1"
 PODS = "10.244.{}.0/24"
@@ -73,6 +73,7 @@ class Nodes(ControlPlane):
         self.port = 6443  # the network is ours alone
         self.group = f"{namespaces.CGROUPS}", "-".join(pathlib.Path(folder).name.split("-")[:3])
         self.names = []
+        self.images = [self.cache / "images", self.cache / KUBERNETES, ROOT / "build-images"]
 
     def begin(self, names=("n1", "n2")):
         self.names = list(names)
@@ -136,10 +137,9 @@ class Nodes(ControlPlane):
         # Process 1 goes into its cgroups first: their namespace begins where a process is. The unshare that waits for it stays outside: of version 2 only
         # a group without processes may pass controllers on, and node.sh cannot move one that it does not see.
         into = "for group in $0; do echo 0 > $group/cgroup.procs; done; exec unshare --cgroup -- \"$@\""
-        images = [self.cache / "images", self.cache / KUBERNETES, ROOT / "build-images"]
         self.start(name, "nsenter", f"--net=/run/netns/{name}", "unshare", "--mount", "--pid", "--uts", "--ipc", "--fork", "--mount-proc", "--kill-child", "--",
                    "sh", "-c", into, " ".join(map(str, groups)), "bash", HERE / "node.sh",
-                   name, folder, self.address(name), program(KUBERNETES, "kubelet").parent, self.containerd, self.cache / "runc/usr/sbin", *images)
+                   name, folder, self.address(name), program(KUBERNETES, "kubelet").parent, self.containerd, self.cache / "runc/usr/sbin", *self.images)
 
     def link_node(self, name):
         run("ip", "netns", "add", name)
@@ -225,7 +225,7 @@ class Nodes(ControlPlane):
         tools = f"{self.containerd}:{self.cache}/runc/usr/sbin:{os.environ['PATH']}"
         done = subprocess.run(["nsenter", "-t", self.first_process(name), "-C", "-m", "-n", "-p", "-u", "-i", "--", *map(str, words)],
                               env=dict(os.environ, PATH=tools), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                              timeout=120, check=False)
+                              timeout=120 * PATIENCE, check=False)
         if check and done.returncode != 0:
             raise Failure(f"on {name}: {' '.join(map(str, words))} ended with {done.returncode}:\n{done.stdout}")
         return done.stdout
@@ -256,7 +256,7 @@ class Nodes(ControlPlane):
         """Standard output and error of helm in namespace binnacle; a failure is a Failure, unless check=False: then (status, output)."""
         environment = dict(os.environ, KUBECONFIG=str(self.kubeconfig), **{f"HELM_{kind}_HOME": str(self.folder / "helm") for kind in ("CACHE", "CONFIG", "DATA")})
         done = subprocess.run([program("helm", "helm"), "--namespace", "binnacle", *map(str, words)], env=environment, stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=timeout, check=False)
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=timeout * PATIENCE, check=False)
         if not check:
             return done.returncode, done.stdout
         if done.returncode != 0:

@@ -8,10 +8,12 @@ import unittest
 
 import namespaces
 from nodes import ROOT, Nodes
+from trial import PATIENCE
 
 CHART = ROOT / "charts" / "binnacle"
 # Numbers that a test gives a node, and its pods' links, which a machine of one's own does not have.
 VALUES = ("--set", "agent.textfileDirectory=/var/lib/numbers", "--set", "agent.settings.virtual-interfaces=true")
+TIMEOUT = f"{600 * PATIENCE:.0f}s"  # helm's
 IMAGES = [ROOT / f"build-images/binnacle-{name}.oci.tar" for name in ("agent", "aggregator")]
 
 
@@ -33,11 +35,11 @@ def begin(*more, names=("n1", "n2")):
 
 
 def install(lab, *more):
-    lab.helm("install", "binnacle", CHART, "--create-namespace", *VALUES, *more, "--wait", "--timeout", "10m")
+    lab.helm("install", "binnacle", CHART, "--create-namespace", *VALUES, *more, "--wait", "--timeout", TIMEOUT)
 
 
 def upgrade(lab, *more):
-    lab.helm("upgrade", "binnacle", CHART, "--reuse-values", *more, "--wait", "--timeout", "10m")
+    lab.helm("upgrade", "binnacle", CHART, "--reuse-values", *more, "--wait", "--timeout", TIMEOUT)
 
 
 def tools(lab, build):

@@ -21,7 +21,7 @@ import urllib.request
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "scripts"))
-from trial import Failure, Processes, free_port  # noqa: E402  (the path comes first)
+from trial import PATIENCE, Failure, Processes, free_port  # noqa: E402  (the path comes first)
 
 
 KUBERNETES = "-".join(filter(None, ("kubernetes", os.environ.get("BINNACLE_KUBERNETES"))))  # the module's name
@@ -276,7 +276,7 @@ class ControlPlane(Processes):
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
         context.load_cert_chain(self.pki / "admin.crt", self.pki / "admin.key")
         try:
-            with urllib.request.urlopen(f"https://127.0.0.1:{port}{path}", context=context, timeout=10) as answer:
+            with urllib.request.urlopen(f"https://127.0.0.1:{port}{path}", context=context, timeout=10 * PATIENCE) as answer:
                 return answer.read().decode()
         except OSError:
             return None
@@ -298,7 +298,7 @@ class ControlPlane(Processes):
         data = None if body is None else (body if isinstance(body, str) else json.dumps(body)).encode()
         asked = urllib.request.Request(f"https://127.0.0.1:{self.port}{path}", data, headers, method=method)
         try:
-            with urllib.request.urlopen(asked, context=context, timeout=timeout) as answer:
+            with urllib.request.urlopen(asked, context=context, timeout=timeout * PATIENCE) as answer:
                 return answer.status, answer.read().decode()
         except urllib.error.HTTPError as refused:
             return refused.code, refused.read().decode()
@@ -307,7 +307,7 @@ class ControlPlane(Processes):
         """Its standard output; a failure is a Failure with what it said, unless check=False: then (status, output)."""
         environment = dict(os.environ, KUBECONFIG=str(self.kubeconfig), KUBECACHEDIR=str(self.folder / "kubectl-cache"))
         done = subprocess.run([self.programs["kubectl"], *[str(word) for word in words]], env=environment, input=stdin, text=True,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60, check=False)
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60 * PATIENCE, check=False)
         if not check:
             return done.returncode, done.stdout
         if done.returncode != 0:
