@@ -104,7 +104,7 @@ std::string_view to_string(predict::cost::known k) noexcept {
   return "unknown";
 }
 
-void write_watts(json_writer& out, const watts_cell& w) {
+void write_watts(json_writer& out, const record& r, const watts_cell& w) {
   const auto digits = [](float v) { return fmt::format("{:.3f}", v); };
   out.key("power").begin_object().field("cost", to_string(w.is));
   out.key("loadCores").raw(digits(w.load)).key("inFlightCores").raw(digits(w.in_flight));
@@ -112,11 +112,11 @@ void write_watts(json_writer& out, const watts_cell& w) {
     out.key("wattsNow").raw(digits(w.now)).key("wattsWithPod").raw(digits(w.with));
     out.key("wattsPerCore").raw(digits(w.slope));
   }
-  if (w.model_age_s >= 0) {
-    out.field("model", predict::to_string(w.from)).field("modelAgeSeconds", w.model_age_s);
-    out.field("coveredPercent", static_cast<int>(w.covered_percent));
-    out.key("noisePercent").raw(fmt::format("{:.1f}", w.noise_permille / 10.0));
-    if (w.idle_guessed) out.field("idleGuessed", true);
+  if (w.model.exists()) {
+    out.field("model", predict::to_string(w.model.from)).field("modelAgeSeconds", r.age_of(w.model).count());
+    out.field("coveredPercent", static_cast<int>(w.model.covered_percent));
+    out.key("noisePercent").raw(fmt::format("{:.1f}", w.model.noise_permille / 10.0));
+    if (w.model.idle_guessed) out.field("idleGuessed", true);
   }
   out.end_object();
 }
@@ -129,7 +129,7 @@ void write_node(json_writer& out, const record& r, std::size_t i, std::string_vi
   if (c.crowd != 0) out.field("crowd", static_cast<int>(c.crowd));
   if (c.value == standing::beyond) out.field("beyond", true);
   if (c.value == standing::implausible) out.field("implausible", true);
-  if (i < r.power.size() && c.id != no_node) write_watts(out, r.power[i]);
+  if (i < r.power.size() && c.id != no_node) write_watts(out, r, r.power[i]);
   out.field("text", sentence(r, i, name)).key("values").begin_array();
   const auto cells = c.id == no_node ? std::span<const cell>() : r.cells_of(i);
   for (std::size_t k = 0; k < cells.size(); ++k) write_cell(out, cells[k], r.policy->rules[k].target);

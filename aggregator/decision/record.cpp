@@ -1,5 +1,7 @@
 #include "aggregator/decision/record.hpp"
 
+#include <algorithm>
+
 namespace binnacle::decision {
 
 std::string_view to_string(verb v) noexcept { return v == verb::filter ? "filter" : "prioritize"; }
@@ -43,6 +45,11 @@ std::shared_ptr<const policy_facts> facts_of(const policy::published_policy& fro
   }
   if (policy::description_of(s.kind).has_power_terms) facts->power = s.power;
   return facts;
+}
+
+std::chrono::seconds record::age_of(const predict::model_note& model) const noexcept {
+  const auto now = std::chrono::duration_cast<std::chrono::seconds>(at - instant{});
+  return std::max(now - std::chrono::seconds(model.made_s), std::chrono::seconds(0));
 }
 
 std::size_t record::bytes() const noexcept {

@@ -119,17 +119,13 @@ struct candidate {
 
 /// What the pod would cost on a candidate, as it was predicted (minimizepower).
 struct watts_cell {
-  float now = 0;                  ///< watts at the load
-  float with = 0;                 ///< watts with the pod
-  float slope = 0;                ///< watts per core from the load to the end of the best chord
-  float load = 0;                 ///< cores measured
-  float in_flight = 0;            ///< cores that pods just placed ask for, as far as they count
-  std::int32_t model_age_s = -1;  ///< -1: no model
-  std::uint16_t noise_permille = 0;
-  std::uint8_t covered_percent = 0;  ///< how much of its range of loads the node has measured itself
-  predict::model_source from = predict::model_source::node;
+  float now = 0;        ///< watts at the load
+  float with = 0;       ///< watts with the pod
+  float slope = 0;      ///< watts per core from the load to the end of the best chord
+  float load = 0;       ///< cores measured
+  float in_flight = 0;  ///< cores that pods just placed ask for, as far as they count
   predict::cost::known is = predict::cost::known::no;
-  bool idle_guessed = false;  ///< neither this node nor a similar one was ever seen idle
+  predict::model_note model;
 };
 static_assert(sizeof(watts_cell) <= 32, "thousands of records of thousands of nodes");
 
@@ -169,6 +165,8 @@ struct record {
   std::span<const cell> cells_of(std::size_t candidate) const noexcept {
     return std::span(cells).subspan(candidate * rules(), rules());
   }
+  /// How old a model was at the decision.
+  std::chrono::seconds age_of(const predict::model_note& model) const noexcept;
   /// Bytes that this record holds, shared facts not counted.
   std::size_t bytes() const noexcept;
 };

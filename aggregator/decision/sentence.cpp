@@ -86,17 +86,18 @@ std::string why_implausible(const policy_facts::rule& rule, const cell& c) {
 }
 
 /// "model: the node's own, 48s old, 62 % of its loads measured, ±1.2 %".
-std::string model_text(const watts_cell& w) {
-  const std::string age = human(std::chrono::seconds(w.model_age_s));
+std::string model_text(const record& r, const predict::model_note& model) {
+  const std::string age = human(r.age_of(model));
   const std::string_view guess =
-      w.idle_guessed ? ", its idle watts guessed, since no such node was ever idle" : "";
-  if (w.from == predict::model_source::hardware_class)
+      model.idle_guessed ? ", its idle watts guessed, since no such node was ever idle" : "";
+  if (model.from == predict::model_source::hardware_class)
     return fmt::format("model: that of nodes with the same hardware, {} old{}", age, guess);
-  if (w.from == predict::model_source::server) return fmt::format("model: its model server's, {} old", age);
-  if (w.from == predict::model_source::rated)
+  if (model.from == predict::model_source::server)
+    return fmt::format("model: its model server's, {} old", age);
+  if (model.from == predict::model_source::rated)
     return "model: a line between its rated watts, since nobody has measured such a node";
   return fmt::format("model: the node's own, {} old, {} % of its loads measured, ±{:.1f} %{}", age,
-                     w.covered_percent, w.noise_permille / 10.0, guess);
+                     model.covered_percent, model.noise_permille / 10.0, guess);
 }
 
 /// "load 23.4 cores, read 10s ago, and 4.0 in flight".
@@ -131,13 +132,13 @@ std::string watts_text(const record& r, std::size_t i) {
   const watts_cell& w = r.power[i];
   const cell& c = r.cells_of(i).front();
   if (!c.present()) return fmt::format("no opinion: {}", why_false(r.policy->rules.front(), c));
-  if (w.model_age_s < 0 && r.policy->power->model == policy::power_model::external)
+  if (!w.model.exists() && r.policy->power->model == policy::power_model::external)
     return "no opinion: no model server has said what it draws, and the policy asks for no other model";
-  if (w.model_age_s < 0)
+  if (!w.model.exists())
     return "no opinion: nothing is known of its watts yet, by its own meter or by nodes with the same "
            "hardware, and it has no rated ones";
   if (w.is == predict::cost::known::no) return fmt::format("no opinion, {}", load_text(w, c));
-  return fmt::format("{}; {}; {}", figures_text(r, w), load_text(w, c), model_text(w));
+  return fmt::format("{}; {}; {}", figures_text(r, w), load_text(w, c), model_text(r, w.model));
 }
 
 template <class Text>

@@ -38,13 +38,10 @@ void write_cell(const store::sample& s, instant now, decision::cell& c) noexcept
   }
 }
 
-void write_model(const predict::known_power& m, instant now, decision::watts_cell& w) noexcept {
-  const auto age = std::chrono::duration_cast<std::chrono::seconds>(now - m.made).count();
-  w.model_age_s = static_cast<std::int32_t>(std::clamp<std::int64_t>(age, 0, 1'000'000'000));
-  w.noise_permille = m.noise_permille;
-  w.covered_percent = m.covered_percent;
-  w.from = m.from;
-  w.idle_guessed = m.idle_guessed;
+/// Has the processor fetch so many lines of the cache. The call is written into the loop at once: g++ would
+/// take a function that only prefetches for one without effect, and leave its calls out.
+[[gnu::always_inline]] inline void fetch(const void* from, std::size_t lines) noexcept {
+  for (std::size_t i = 0; i < lines; ++i) __builtin_prefetch(static_cast<const char*>(from) + 64 * i);
 }
 
 void write_placing(const predict::placing& p, decision::watts_cell& w) noexcept {
@@ -276,42 +273,45 @@ std::vector<std::uint8_t> decider::by_watts(const name_list& names, std::size_t 
   const predict::demand pod = predict::demand_of(cpu_, terms.pod_usage);
   record_.pod_cores = pod.cores;
 
-  std::vector<predict::cost> costs;  // grows in the loop, so nothing is written twice
-  costs.reserve(names.size());
+  std::vector<predict::cost> costs(names.size());
   std::uint32_t opinions = 0;
-  record_.power.reserve(listed);
+  record_.power.resize(listed);
+  decision::watts_cell unlisted;
   share_of_cores share_of;
+  const auto model_at = [&](std::size_t i) { return models.find(index(batch_[i].id)); };
   constexpr std::size_t ahead = 8;  // enough to hide a fetch from memory behind the work on those before it
   for (std::size_t i = 0; i < names.size(); ++i) {
-    if (i + ahead < names.size()) models.prefetch(index(batch_[i + ahead].id));
-    const bool is_listed = i < listed;
-    decision::watts_cell unlisted;
-    decision::watts_cell& w = is_listed ? record_.power.emplace_back() : unlisted;
-    predict::cost& costs_here = costs.emplace_back();
+    if (i + 2 * ahead < names.size()) fetch(models.place_of(index(batch_[i + 2 * ahead].id)), 1);
+    if (i + ahead < listed) {
+      const predict::known_power* next = model_at(i + ahead);
+      if (next != nullptr) fetch(next->best.from_on(share_of(record_.cells[i + ahead].value())), 3);
+    }
     batch_[i].what = candidate_outcome::unscored;
     if (batch_[i].id == decision::no_node) continue;
     const std::uint32_t at = index(batch_[i].id);
+    const bool is_listed = i < listed;
     std::optional<double> share;
     if (is_listed) {
       if (record_.cells[i].present()) share = share_of(record_.cells[i].value());
     } else if (const store::sample s = load_rule.load(batch_[i].id); s.present(now)) {
       share = share_of(s.value);
     }
-    const predict::known_power* model = models.find(at);
+    const predict::known_power* model = model_at(i);
     const double asked_for = at < in_flight.size() ? in_flight[at].cores : 0;
     predict::node_load load{0, asked_for * terms.pod_usage};
+    decision::watts_cell& w = is_listed ? record_.power[i] : unlisted;
     if (share && model != nullptr) {
       load = predict::load_of(model->best, *share, asked_for, terms.pod_usage);
       const auto placing = predict::placing_on(terms.objective, pod, {&model->best, load.cores()});
-      costs_here.is = placing.costs.is;  // member by member: see write_cell()
-      costs_here.watts = placing.costs.watts;
+      costs[i].is = placing.costs.is;  // member by member: see write_cell()
+      costs[i].watts = placing.costs.watts;
       batch_[i].what = candidate_outcome::scored;
       ++opinions;
       write_placing(placing, w);
     }
     w.load = static_cast<float>(load.measured);
     w.in_flight = static_cast<float>(load.in_flight);
-    if (model != nullptr) write_model(*model, now, w);
+    if (model != nullptr) w.model = model->about;
   }
   std::vector<std::uint8_t> scores(names.size());
   // Power far from that of the same hardware has a warning of its own: aggregator/outliers.
@@ -319,7 +319,8 @@ std::vector<std::uint8_t> decider::by_watts(const name_list& names, std::size_t 
   for (const std::uint32_t i : beyond) batch_[i].value = decision::standing::beyond;
   shared_.counted.beyond += beyond.size();
   no_opinion_ = opinions == 0;
-  if (!no_opinion_ && by_.strategy->on_missing == policy::missing::allow) give_the_mean(scores, opinions);
+  const bool some_missing = opinions != 0 && opinions < names.size();
+  if (some_missing && by_.strategy->on_missing == policy::missing::allow) give_the_mean(scores, opinions);
   return scores;
 }
 

@@ -3,18 +3,6 @@
 #include <algorithm>
 
 namespace binnacle::predict {
-namespace {
-
-known_power known_of(const model& m, double max_load) {
-  return {chords(m.power, max_load),
-          m.made,
-          static_cast<std::uint16_t>(std::clamp(1000 * m.noise, 0.0, 1000.0)),
-          static_cast<std::uint8_t>(std::clamp(100 * m.covered, 0.0, 100.0)),
-          m.from,
-          m.idle_guessed()};
-}
-
-}  // namespace
 
 void chord_table::catch_up(kept& k) {
   bool changed = false;
@@ -34,7 +22,9 @@ void chord_table::catch_up(kept& k) {
     const model* now = in == nullptr ? nullptr : in->find(node);
     if (k.of[node].get() == now) continue;
     k.of[node] = now == nullptr ? nullptr : in->share(node);
-    k.rows[node] = now == nullptr ? row() : known_of(*now, k.max_load);
+    k.rows[node].known = now == nullptr
+                             ? std::nullopt
+                             : std::optional(known_power{chords(now->power, k.max_load), note_of(*now)});
   }
 }
 

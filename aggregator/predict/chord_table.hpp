@@ -16,19 +16,18 @@ namespace binnacle::predict {
 /// A node's model as prioritize reads it: its chords, and what the record of a decision says of it.
 struct known_power {
   chords best;
-  instant made{};
-  std::uint16_t noise_permille = 0;
-  std::uint8_t covered_percent = 0;
-  model_source from = model_source::node;
-  bool idle_guessed = false;
+  model_note about;
 };
 
 /// The best chords of all nodes, for each cap (a policy's maxLoad) and each choice of models that is asked
 /// for. Which model of a node counts is settled when models have changed, not for each candidate: a candidate
-/// costs one look at one piece of memory.
+/// costs a look at two places in memory, a line of the cache each.
 /// Bounds: `most_kept` choices; the one whose last use is oldest is dropped.
 class chord_table {
-  using row = std::optional<known_power>;
+  struct alignas(64) row {
+    std::optional<known_power> known;
+  };
+  static_assert(sizeof(row) == 64, "a line of the cache");
   struct kept {
     double max_load;
     model_sources by;
@@ -45,13 +44,11 @@ class chord_table {
    public:
     /// Null: the node has no model.
     const known_power* find(std::uint32_t node) const noexcept {
-      return node < rows_.size() && rows_[node] ? &*rows_[node] : nullptr;
+      return node < rows_.size() && rows_[node].known ? &*rows_[node].known : nullptr;
     }
-    /// Prefetches the node's memory; for loops over many nodes. Any id is allowed.
-    void prefetch(std::uint32_t node) const noexcept {
-      if (node >= rows_.size()) return;
-      const char* at = reinterpret_cast<const char*>(&rows_[node]);
-      for (std::size_t i = 0; i < sizeof(row); i += 64) __builtin_prefetch(at + i);
+    /// Where that lies in memory: what a loop over many nodes fetches ahead. Any id is allowed.
+    const void* place_of(std::uint32_t node) const noexcept {
+      return node < rows_.size() ? &rows_[node] : nullptr;
     }
 
    private:

@@ -10,37 +10,60 @@ constexpr double off_the_line = 1e-4;
 
 chords::chords(const curve& of, double max_load)
     : cores_(of.cores()),
-      step_(of.step()),
       per_core_(1 / of.step()),
       cap_(std::max(std::clamp(max_load, 0.0, 1.0), 1e-9) * of.cores()),
       watts_at_cap_(0),
-      bends_up_from_(0) {
-  const auto points = of.points();
+      steps_(static_cast<std::uint8_t>(of.points().size() - 1)) {
+  const auto curve_points = of.points();
+  const double step = of.step();
   // The last point is the first one at the cap or above it. A point just below the cap counts as at the cap:
   // a chord between them would consist of rounding errors.
-  std::size_t end = 1;
-  while (end + 1 < points.size() && static_cast<double>(end) * step_ < cap_ - 1e-9 * cores_) ++end;
-  for (std::size_t i = 0; i <= end; ++i) watts_.push_back(static_cast<float>(points[i]));
-
-  next_.assign(watts_.size(), static_cast<std::uint8_t>(end));
+  std::uint8_t end = 1;
+  while (end < steps_ && end * step < cap_ - 1e-9 * cores_) ++end;
+  last_ = end;
+  points_ = std::make_unique<point[]>(std::size_t{end} + 1);
+  for (std::size_t i = 0; i <= end; ++i) points_[i] = {static_cast<float>(curve_points[i]), end};
   // Computed from the points as they are kept, as floats: in a short chord to the cap, other roundings would
   // show.
   watts_at_cap_ = at(cap_).watts();
 
-  bends_up_from_ = static_cast<std::uint32_t>(end);
+  bends_up_from_ = end;
   // From right to left: the best chord from a point ends on the envelope of the points right of it.
-  for (auto i = static_cast<std::uint32_t>(end); i-- > 0;) {
+  for (std::uint8_t i = end; i-- > 0;) {
     place here;
     here.before_ = i;
-    here.load_ = i * step_;
-    here.watts_ = watts_[i];
-    std::uint32_t to = i + 1;
-    while (to != end && !between(here, to).better_than(between(here, next_[to]))) to = next_[to];
-    next_[i] = static_cast<std::uint8_t>(to);
+    here.load_ = i * step;
+    here.watts_ = points_[i].watts;
+    std::uint8_t to = i + 1;
+    while (to != end && !between(here, to).better_than(between(here, points_[to].next)))
+      to = points_[to].next;
+    points_[i].next = to;
     const chord first = between(here, i + 1);
     const bool on_envelope = first.rise <= first.run * between(here, to).slope() + off_the_line;
     if (on_envelope && bends_up_from_ == i + 1) bends_up_from_ = i;
   }
+}
+
+/// The chord ends with the pod, or at a corner of the envelope of the points behind the pod. The chords to
+/// these corners become better up to the best one, and then worse. On the line of the load itself no end is
+/// better than the end of the pod.
+double chords::to_a_corner(const place& from, std::uint32_t pod_ends_in,
+                           const chord& pods_own) const noexcept {
+  std::uint32_t end = from.before_ == pod_ends_in ? points_[from.before_ + 1].next : pod_ends_in + 1;
+  chord best = between(from, end);
+  while (end != last_) {
+    end = points_[end].next;
+    const chord further = between(from, end);
+    if (!further.better_than(best)) break;
+    best = further;
+  }
+  return (pods_own.better_than(best) ? pods_own : best).slope();
+}
+
+/// A chord to the last point ends at the cap, which may lie before it.
+chords::chord chords::between(const place& from, std::uint32_t to) const noexcept {
+  const double watts = to == last_ ? watts_at_cap_ : double{points_[to].watts};
+  return {watts - from.watts_, std::min(to * (cores_ / steps_), cap_) - from.load_};
 }
 
 }  // namespace binnacle::predict

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -49,6 +50,21 @@ struct model {
   /// Neither the node nor one like it was ever idle, so what it draws then is not known.
   bool idle_guessed() const noexcept { return known_from > 0; }
 };
+
+/// What the record of a decision says of a model, in a word: thousands of them are copied for one decision.
+struct model_note {
+  static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+
+  std::uint32_t made_s = none;  ///< seconds of the clock; none: there is no model
+  std::uint16_t noise_permille = 0;
+  std::uint8_t covered_percent = 0;  ///< how much of its range of loads the node has measured itself
+  model_source from : 7 = model_source::node;
+  bool idle_guessed : 1 = false;  ///< neither this node nor a similar one was ever seen idle
+
+  bool exists() const noexcept { return made_s != none; }
+};
+static_assert(sizeof(model_note) == 8);
+model_note note_of(const model& m) noexcept;
 
 /// The models of all nodes, by the number of the node. Belongs to the thread that reads them.
 class model_table {

@@ -122,7 +122,7 @@ known_fleet after_hours(int hours, const fleet& truth, std::span<const server> k
   std::vector<double> off;
   for (std::size_t i = 0; i < machines.size(); ++i) {
     node& n = out.nodes[i];
-    const double cap = n.believed.cap() / truth[i].truth.cores();
+    const double cap = n.believed->cap() / truth[i].truth.cores();
     if (models[i] == nullptr) {
       ++out.unknown;
       continue;

@@ -39,7 +39,8 @@ std::int64_t wao_v2_watts(const node& n, double pod) {
 }
 
 predict::cost chord_cost(const node& n, double pod) {
-  return predict::placing_on(predict::objective::best_chord, {.cores = pod}, {&n.believed, n.used}).costs;
+  return predict::placing_on(predict::objective::best_chord, {.cores = pod}, {n.believed.get(), n.used})
+      .costs;
 }
 
 /// How good each candidate is; the largest wins.
@@ -85,7 +86,7 @@ void node::believe(std::vector<double> watts, double cap) {
   };
   model = model_for(truth.cores());
   model_of_one_core = model_for(1);
-  believed = predict::chords(model->power, cap);
+  believed = std::make_shared<const predict::chords>(model->power, cap);
   raw = std::move(watts);
 }
 
@@ -93,13 +94,8 @@ fleet make_fleet(std::span<const server> kinds, std::size_t each, double cap, co
   fleet out;
   for (std::size_t k = 0; k < kinds.size(); ++k) {
     for (std::size_t i = 0; i < each; ++i) {
-      auto raw = known(kinds[k], k);
-      out.push_back({k,
-                     curve_of(kinds[k].watts, kinds[k].cores),
-                     predict::chords(curve_of(raw, kinds[k].cores), cap),
-                     {},
-                     0});
-      out.back().believe(std::move(raw), cap);
+      out.push_back({k, curve_of(kinds[k].watts, kinds[k].cores)});
+      out.back().believe(known(kinds[k], k), cap);
     }
   }
   return out;

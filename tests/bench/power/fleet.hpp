@@ -13,11 +13,13 @@ namespace binnacle::bench {
 
 /// One node of a simulated fleet.
 struct node {
-  std::size_t kind = 0;      ///< which server of the fleet's list it is
-  predict::curve truth;      ///< what it really draws
-  predict::chords believed;  ///< what the scorer knows, up to the cap
-  std::vector<double> raw;   ///< the model as a model server gives it, with its dips, at evenly spaced loads
-  double used = 0;           ///< cores
+  std::size_t kind = 0;  ///< which server of the fleet's list it is
+  predict::curve truth;  ///< what it really draws
+  /// What the scorer knows, up to the cap.
+  std::shared_ptr<const predict::chords> believed = {};
+  /// The model as a model server gives it, with its dips, at evenly spaced loads.
+  std::vector<double> raw = {};
+  double used = 0;                                   ///< cores
   std::shared_ptr<const predict::model> model = {};  ///< what is believed, as the aggregator has it
   std::shared_ptr<const predict::model> model_of_one_core = {};  ///< the same watts by the share of the load
 

@@ -32,7 +32,7 @@ fleet after(const lesson& what, const fleet& truth, std::span<const server> kind
     const auto* of_class = what.by_class ? &classes[out[i].kind] : nullptr;
     const auto curve = predict::estimate(learners[i].learned(), of_class, out[i].truth.cores()).value();
     out[i].believe({curve.points().begin(), curve.points().end()},
-                   out[i].believed.cap() / out[i].truth.cores());
+                   out[i].believed->cap() / out[i].truth.cores());
   }
   return out;
 }

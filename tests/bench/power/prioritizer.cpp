@@ -54,7 +54,7 @@ std::vector<double> prioritizer::scores(const fleet& nodes, std::span<const std:
       world_.value(names_[i], std::string(policy::load_metric), {std::llround(1e12 * load), -12});
     asked.push_back(names_[i]);
   }
-  const double max_load = nodes.front().believed.cap() / nodes.front().truth.cores();
+  const double max_load = nodes.front().believed->cap() / nodes.front().truth.cores();
   std::string text = test::pod_json("web", policy_for(by, max_load));
   const std::string limits = R"("limits":{"telemetry/scheduling":"1"})";
   text.replace(text.find(limits), limits.size(), fmt::format(R"("requests":{{"cpu":"{:.6f}"}})", pod.cores));
