@@ -89,9 +89,12 @@ std::optional<std::string> result_of(std::string_view action, const template_val
   if (values.size() == 2 && words[0] == "trimPrefix")
     return values[1].starts_with(values[0]) ? values[1].substr(values[0].size()) : values[1];
   if (!values.empty() && words[0] == "add") {
-    return std::to_string(
-        std::accumulate(values.begin(), values.end(), std::int64_t{0},
-                        [](std::int64_t sum, const std::string& v) { return sum + integer_of(v); }));
+    // Sums that are too large wrap around, as in Go.
+    const auto sum = std::accumulate(values.begin(), values.end(), std::uint64_t{0},
+                                     [](std::uint64_t so_far, const std::string& v) {
+                                       return so_far + static_cast<std::uint64_t>(integer_of(v));
+                                     });
+    return std::to_string(static_cast<std::int64_t>(sum));
   }
   return std::nullopt;
 }

@@ -17,6 +17,10 @@ namespace {
 namespace json = boost::json;
 
 constexpr double most_watts = 100'000;
+/// How far watts may lie below those of lower loads, in the mean of all loads, as a share of them: models of
+/// trees have dips. Lifted to a curve that never falls, a model that fell further would be flat over most
+/// loads, and its node free of charge.
+constexpr double most_lifted = 0.1;
 constexpr unsigned deepest = 3;  // outputs, rows, columns
 
 /// Reads the numbers of a list, nested or flat, row by row. False: something in it is not a number.
@@ -129,6 +133,14 @@ result<predict::curve> curve_of(const std::vector<double>& watts, double cores) 
   }
   if (std::ranges::max(watts) <= watts.front())
     return error{errc::invalid_input, "the model's watts do not rise with the load"};
+  double highest = 0, below = 0, all = 0;
+  for (const double w : watts) {
+    highest = std::max(highest, w);
+    below += highest - w;
+    all += w;
+  }
+  if (below > most_lifted * all)
+    return error{errc::invalid_input, "the model's watts fall over much of the range of loads"};
   return predict::curve::through(watts, cores);
 }
 

@@ -52,6 +52,7 @@ TEST_SUITE("aggregator/model_servers/node_template") {
     CHECK(filled("{{.IPv4.Address}} {{.IPv4.Octet1}}.{{.IPv4.Octet2}}.{{.IPv4.Octet3}}") ==
           "10.0.3.20 10.0.3");
     CHECK(filled("10.0.{{ add .IPv4.Octet3 10 }}.1") == "10.0.13.1");
+    CHECK_MESSAGE(filled("{{ add 9223372036854775807 1 }}") == "-9223372036854775808", "wraps, as in Go");
     CHECK_MESSAGE(filled("{{ trimPrefix \"worker-\" .Hostname }}") == "7",
                   "sprig's order: first what is cut off");
     CHECK(filled("{{ trimPrefix \"other-\" .Hostname }}") == "worker-7");

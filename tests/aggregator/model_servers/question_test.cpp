@@ -149,6 +149,17 @@ TEST_SUITE("aggregator/model_servers/question") {
     for (std::size_t i = 0; i < points; ++i) falls[i] = 300 - static_cast<double>(i);
     CHECK(curve_of(falls, 96).has_error());
   }
+
+  TEST_CASE("defect: a curve that falls far and rises at its end again is refused, not made flat") {
+    // Lifted to a curve that never falls, this would be 300 W at all loads but the last: a node whose load is
+    // free of charge.
+    std::vector<double> bent(points, 100);
+    bent.front() = 300;
+    bent.back() = 301;
+    const auto made = curve_of(bent, 96);
+    REQUIRE(made.has_error());
+    CHECK(made.error().message == "the model's watts fall over much of the range of loads");
+  }
 }
 
 }  // namespace model_question_test
