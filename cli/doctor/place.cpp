@@ -1,11 +1,14 @@
 #include "cli/doctor/place.hpp"
 
+#include "common/system/descriptor.hpp"
 #include "common/system/os_error.hpp"
+#include "common/system/read_file.hpp"
 
 #include <cerrno>
+#include <fcntl.h>
 #include <fstream>
-#include <iterator>
 #include <sys/stat.h>
+#include <unistd.h>
 
 namespace binnacle::cli::doctor {
 
@@ -25,19 +28,12 @@ std::optional<std::string> first_line(const std::string& file) {
 }
 
 result<std::string> last_bytes(const std::string& file, std::size_t most) {
-  errno = 0;
-  std::ifstream in(file, std::ios::binary);
-  if (!in) {
-    const int why = errno;
-    return error{errc_of(why), describe(why)};
-  }
-  in.seekg(0, std::ios::end);
-  const auto size = static_cast<std::size_t>(in.tellg());
-  if (size > most)
-    in.seekg(static_cast<std::streamoff>(size - most));
-  else
-    in.seekg(0);
-  return std::string(std::istreambuf_iterator<char>(in), {});
+  const descriptor from(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!from) return error{errc_of(errno), describe(errno)};
+  struct stat s {};  // the kernel says 0 bytes of a file in /proc
+  if (::fstat(from.get(), &s) == 0 && s.st_size > static_cast<off_t>(most))
+    ::lseek(from.get(), s.st_size - static_cast<off_t>(most), SEEK_SET);
+  return read_file(from.get(), 2 * most);  // a log may grow meanwhile
 }
 
 bool exists(const std::string& file) noexcept {

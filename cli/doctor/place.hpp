@@ -55,7 +55,8 @@ struct place {
 
 /// The first line of a file, trimmed; nothing if it cannot be read.
 std::optional<std::string> first_line(const std::string& file);
-/// The last `most` bytes of a file. Errors: not_found, permission, io.
+/// The last `most` bytes of a file, and what was added meanwhile. Errors: those of read_file(); a process
+/// that has ended gives some also if its file in /proc could be opened.
 result<std::string> last_bytes(const std::string& file, std::size_t most);
 bool exists(const std::string& file) noexcept;
 

@@ -116,6 +116,7 @@ class Doctor(unittest.TestCase):
         done = subprocess.run([BUILD / "cli/binnacle", "doctor", *words, "--agent-config", agent or self.well, "--timeout", "60", "-o", "json"],
                               env=variables | environment, capture_output=True, text=True, timeout=120, check=False)
         self.assertIn(done.returncode, (0, 1), done.stderr)
+        self.assertTrue(done.stdout, done.stderr)
         found = {}
         for finding in json.loads(done.stdout)["findings"]:
             found.setdefault(finding["check"], []).append(finding)

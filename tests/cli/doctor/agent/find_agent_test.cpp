@@ -64,6 +64,15 @@ TEST_SUITE("cli/doctor/agent/find_agent") {
     CHECK(here->arguments == std::vector<std::string>{"--config", "/etc/binnacle/agent.yaml"});
   }
 
+  TEST_CASE_FIXTURE(processes, "a process whose files can be opened but not read is passed over") {
+    // So is the file of a process that ends at that moment. A folder is such a file at any time.
+    std::filesystem::create_directories(*this / "proc/6/cmdline");
+    running(7, {agent_exe}, agent_exe, root_user);
+    const auto here = found();
+    REQUIRE(here.has_value());
+    CHECK(here->pid == 7);
+  }
+
   TEST_CASE_FIXTURE(processes, "another user's process is not listened to, whatever it runs") {
     const std::string theirs = "4242\t4242\t4242\t4242";
     running(7, {"/tmp/evil/binnacle-agent", "--config", "/tmp/evil/a.yaml"}, "/tmp/evil/binnacle-agent",
