@@ -106,7 +106,9 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 3> terms{
 /// Calls `f(text)` for each of these texts; `f` may change it. Errors: those of `f`.
 template <class F>
 result<void> each_text(json::object& spec, F&& f) {
-  for (const auto& [part, term] : terms) {
+  for (const auto& one : terms) {
+    // Not a structured binding: a lambda of clang 14 cannot capture one.
+    const std::string_view part = one.first, term = one.second;
     json::value* outer = spec.if_contains(part);
     json::object* inside = outer == nullptr ? nullptr : outer->if_object();
     json::value* inner = inside == nullptr ? nullptr : inside->if_contains(term);
