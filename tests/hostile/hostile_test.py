@@ -995,8 +995,8 @@ class LyingReplica(Hostile):
             status = pathlib.Path(f"/proc/{self.trial.processes[name].pid}/status").read_text()
             most = int(re.search(r"^VmHWM:\s+(\d+) kB", status, re.MULTILINE)[1]) >> 10
             print(f"\n    {peer.answer}: {most} MiB at most", end="", flush=True)
-            # A snapshot may have 256 MiB, as bytes and unpacked.
-            self.assertLess(most, 700, peer.answer)
+            # A snapshot may have 256 MiB. A text that grows beyond has room for 512 while its 256 are copied, and meson has malloc write to all of it (MALLOC_PERTURB_).
+            self.assertLess(most, 900, peer.answer)
             self.assertEqual(self.trial.end(name, seconds=PATIENCE), 0)
 
 
