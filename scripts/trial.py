@@ -102,8 +102,12 @@ class Scheduler(Caller):
         return json.loads(text), took
 
 
-def run_tests(about=None, holder="__main__"):
-    """The main part of a file of tests: `--build DIR` becomes the BUILD of module `holder`, the rest is unittest's."""
+def run_tests(about=None, holder="__main__", missing=None):
+    """The main part of a file of tests: `--build DIR` becomes the BUILD of module `holder`, the rest is unittest's. `missing`: why they cannot run here, and
+    the remedy; they are skipped then."""
+    if missing:
+        print("skipped:", missing)
+        sys.exit(77)  # meson's status for that
     parser = argparse.ArgumentParser(description=about, add_help=about is not None)
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build")
     arguments, rest = parser.parse_known_args()

@@ -776,8 +776,4 @@ def worst(node):
 
 
 if __name__ == "__main__":
-    why = chromium.missing()
-    if why:
-        print(why)
-        sys.exit(77)  # Meson: skipped
-    run_tests(__doc__)
+    run_tests(__doc__, missing=chromium.missing())

@@ -4,7 +4,6 @@ python3 tests/browser/windows_test.py --build build    (scripts/test --browser i
 """
 
 import json
-import sys
 import urllib.request
 
 
@@ -102,8 +101,4 @@ class Windows(dashboard_test.ThreeAgents):
 
 
 if __name__ == "__main__":
-    why = chromium.missing()
-    if why:
-        print(why)
-        sys.exit(77)  # Meson: skipped
-    run_tests(__doc__, "dashboard_test")
+    run_tests(__doc__, "dashboard_test", missing=chromium.missing())

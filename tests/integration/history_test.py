@@ -3,10 +3,9 @@
 Run by meson (suite integration), or by hand: python3 tests/integration/history_test.py --build build [TestName]
 """
 
-import sys
 
 from past import Past  # first: it finds trial.py
-from prometheus import Prometheus, program
+from prometheus import Prometheus, missing
 from remote_write_test import SECRET
 from trial import run_tests
 
@@ -75,7 +74,4 @@ class History(Past):
 
 
 if __name__ == "__main__":
-    if program() is None:
-        print("skipped: no Prometheus on PATH or in the cache; scripts/bootstrap --prometheus brings Debian's (19 MB)")
-        sys.exit(77)
-    run_tests(holder="loop")
+    run_tests(holder="loop", missing=missing())

@@ -22,6 +22,11 @@ def program(name="prometheus"):
     return shutil.which(name, path=f"{CACHE}:{os.environ.get('PATH', '')}")
 
 
+def missing():
+    """Why tests with it cannot run here; empty: they can."""
+    return "" if program() else "no Prometheus on PATH or in the cache; scripts/bootstrap --prometheus brings Debian's (19 MB)"
+
+
 class Prometheus:
     """Takes remote write, and scrapes what `scrape` says (its scrape_configs). `web`: what its --web.config.file says; `ca` and `authorization` are for
     questions then. `path`: the program, if it is not Debian's; `config`: more of its configuration. It keeps its data over a restart."""

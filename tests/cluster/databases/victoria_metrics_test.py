@@ -130,7 +130,4 @@ class LongOutage(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if PROGRAM is None:
-        print("skipped: no VictoriaMetrics in the cache; tests/cluster/build victoria-metrics builds it")
-        sys.exit(77)
-    run_tests(holder="loop")
+    run_tests(holder="loop", missing="" if PROGRAM else "no VictoriaMetrics in the cache; tests/cluster/build victoria-metrics builds it")
