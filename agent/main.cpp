@@ -183,17 +183,13 @@ result<std::unique_ptr<http::server>> make_server(const settings& s, async::loop
 
 std::vector<std::pair<std::string, std::uint64_t>> dropped_by(
     const std::vector<std::unique_ptr<http::server>>& servers) {
-  http::server_counters sum;
+  const auto reasons = http::server_counters().dropped();
+  std::vector<std::pair<std::string, std::uint64_t>> sums(reasons.begin(), reasons.end());
   for (const auto& one : servers) {
-    sum.evicted += one->counters().evicted;
-    sum.rejected += one->counters().rejected;
-    sum.silent += one->counters().silent;
-    sum.slow += one->counters().slow;
-    sum.floods += one->counters().floods;
-    sum.denied.count += one->counters().denied.count;
+    const auto dropped = one->counters().dropped();
+    for (std::size_t i = 0; i < sums.size(); ++i) sums[i].second += dropped[i].second;
   }
-  return {{"evicted", sum.evicted}, {"full", sum.rejected}, {"silent", sum.silent},
-          {"slow", sum.slow},       {"flood", sum.floods},  {"denied", sum.denied.count}};
+  return sums;
 }
 
 // A port for the kubelet's probes alone: /livez and /readyz.

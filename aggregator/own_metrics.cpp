@@ -264,15 +264,8 @@ void add_servers(collector& c, const own_numbers& n) {
   each("binnacle_http_open", &http::server_counters::open);
   each("binnacle_http_most", &http::server_counters::most);
   for (const ops::listener_report& l : n.listeners) {
-    const auto dropped = [&](const char* why, std::uint64_t count) {
-      c.add("binnacle_http_dropped_total", count, {{"server", l.name}, {"reason", why}});
-    };
-    dropped("evicted", l.counters.evicted);
-    dropped("full", l.counters.rejected);
-    dropped("silent", l.counters.silent);
-    dropped("slow", l.counters.slow);
-    dropped("flood", l.counters.floods);
-    dropped("denied", l.counters.denied.count);
+    for (const auto& [why, count] : l.counters.dropped())
+      c.add("binnacle_http_dropped_total", count, {{"server", l.name}, {"reason", std::string(why)}});
   }
   for (const ops::certificate_report& f : n.certificates) {
     c.add("binnacle_certificate_remaining_seconds", static_cast<double>(f.seconds_left), {{"file", f.file}});
