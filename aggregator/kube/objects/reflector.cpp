@@ -103,12 +103,6 @@ std::string reflector::watch_target() {
                            http::query_escaped(version_), seconds(random_)));
 }
 
-void reflector::listed(const http::answer& a, instant now) {
-  object_reader body;
-  body.feed(a.body);
-  listed(a, body, now);
-}
-
 void reflector::listed(const http::answer& a, object_reader& body, instant now) {
   if (const auto r = refusal_of(a)) return refused(*r, now);
   std::vector<json_reader::cut> cuts;

@@ -79,8 +79,7 @@ class reflector {
 
   /// What to do now. Report the result afterwards by one of the functions below.
   action next(instant now);
-  void listed(const http::answer& a, instant now);
-  /// The same; the body of a 200 is in `body`.
+  /// The body of a 200 is in `body`, that of a refusal in `a`.
   void listed(const http::answer& a, object_reader& body, instant now);
   /// Takes the watch's answer: only the head for a 200, head and body for other answers. True: go on with
   /// received().

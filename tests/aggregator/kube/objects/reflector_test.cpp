@@ -14,6 +14,13 @@ using namespace std::chrono_literals;
 using kube::reflector;
 using step = reflector::step;
 
+/// Gives the machine a whole answer.
+void listed(reflector& machine, const http::answer& a, instant now) {
+  kube::object_reader body;
+  body.feed(a.body);
+  machine.listed(a, body, now);
+}
+
 /// A reflector, what it told its watcher, and the time.
 struct talk final : kube::watcher {
   std::string told;  // "+a/x@1 -a/y synced "
@@ -38,11 +45,12 @@ struct talk final : kube::watcher {
   }
   void list(const std::string& items, const std::string& version, const std::string& more = {}) {
     REQUIRE(next().what == step::list);
-    machine.listed({200,
-                    {},
-                    fmt::format(R"({{"metadata":{{"resourceVersion":"{}","continue":"{}"}},"items":[{}]}})",
-                                version, more, items)},
-                   now);
+    listed(machine,
+           {200,
+            {},
+            fmt::format(R"({{"metadata":{{"resourceVersion":"{}","continue":"{}"}},"items":[{}]}})", version,
+                        more, items)},
+           now);
   }
   void open() {
     REQUIRE(next().what == step::watch);
@@ -77,8 +85,8 @@ TEST_SUITE("aggregator/kube/objects/reflector") {
     auto a = t.machine.next(t.now);
     CHECK(a.what == step::list);
     CHECK(a.target == "/apis/g/v1/things?limit=500&resourceVersion=0");
-    t.machine.listed(
-        {200, {}, R"({"metadata":{"resourceVersion":"10"},"items":[)" + thing("a/x", "3") + "]}"}, t.now);
+    listed(t.machine,
+           {200, {}, R"({"metadata":{"resourceVersion":"10"},"items":[)" + thing("a/x", "3") + "]}"}, t.now);
     CHECK(t.news() == "+a/x@3 synced ");
     CHECK(t.machine.is_synced());
     a = t.machine.next(t.now);
@@ -95,10 +103,11 @@ TEST_SUITE("aggregator/kube/objects/reflector") {
     kube::reflector machine(
         {.path = "/api/v1/pods", .what = "pods", .field_selector = "spec.nodeName!=", .page = 9}, t, 7);
     CHECK(machine.next(t.now).target == "/api/v1/pods?limit=9&fieldSelector=spec.nodeName%21%3D");
-    machine.listed({200, {}, R"({"metadata":{"resourceVersion":"10","continue":"more"},"items":[]})"}, t.now);
+    listed(machine, {200, {}, R"({"metadata":{"resourceVersion":"10","continue":"more"},"items":[]})"},
+           t.now);
     CHECK(machine.next(t.now).target ==
           "/api/v1/pods?limit=9&fieldSelector=spec.nodeName%21%3D&continue=more");
-    machine.listed({200, {}, R"({"metadata":{"resourceVersion":"10"},"items":[]})"}, t.now);
+    listed(machine, {200, {}, R"({"metadata":{"resourceVersion":"10"},"items":[]})"}, t.now);
     const std::string watch = machine.next(t.now).target;
     CHECK(watch.starts_with("/api/v1/pods?watch=1&"));
     CHECK(watch.ends_with("&fieldSelector=spec.nodeName%21%3D"));
@@ -128,16 +137,16 @@ TEST_SUITE("aggregator/kube/objects/reflector") {
     CHECK_FALSE(t.event("ERROR", status(410, "Expired")));
     auto a = t.next();
     CHECK(a.target == "/apis/g/v1/things?limit=500");
-    t.machine.listed(
-        {200,
-         {},
-         R"({"metadata":{"resourceVersion":"30","continue":"a+b="},"items":[)" + thing("a/x", "3") + "]}"},
-        t.now);
+    listed(t.machine,
+           {200,
+            {},
+            R"({"metadata":{"resourceVersion":"30","continue":"a+b="},"items":[)" + thing("a/x", "3") + "]}"},
+           t.now);
     CHECK(t.news() == "");  // known at this version
     a = t.next();
     CHECK(a.target == "/apis/g/v1/things?limit=500&continue=a%2Bb%3D");
-    t.machine.listed(
-        {200, {}, R"({"metadata":{"resourceVersion":"30"},"items":[)" + thing("c/w", "29") + "]}"}, t.now);
+    listed(t.machine,
+           {200, {}, R"({"metadata":{"resourceVersion":"30"},"items":[)" + thing("c/w", "29") + "]}"}, t.now);
     CHECK(t.news() == "+c/w@29 -a/y synced ");
     CHECK(t.next().target.find("resourceVersion=30&") != std::string::npos);
   }
@@ -147,9 +156,9 @@ TEST_SUITE("aggregator/kube/objects/reflector") {
     talk t;
     t.list(thing("a/x", "3"), "10", "more");
     CHECK(t.next().target.find("continue=more") != std::string::npos);
-    t.machine.listed({410, {}, status(410, "Expired")}, t.now);
+    listed(t.machine, {410, {}, status(410, "Expired")}, t.now);
     CHECK(t.next().target == "/apis/g/v1/things?limit=500");
-    t.machine.listed({200, {}, R"({"metadata":{"resourceVersion":"11"},"items":[]})"}, t.now);
+    listed(t.machine, {200, {}, R"({"metadata":{"resourceVersion":"11"},"items":[]})"}, t.now);
     CHECK(t.news() == "+a/x@3 -a/x synced ");
     t.open();
     CHECK(t.event("BOOKMARK", R"({"metadata":{"resourceVersion":"12"}})"));
@@ -164,7 +173,7 @@ TEST_SUITE("aggregator/kube/objects/reflector") {
     t.settle();
     t.event("ERROR", status(410, "Expired"));
     CHECK(t.machine.next(t.now).what == step::list);
-    t.machine.listed({410, {}, status(410, "Expired")}, t.now);
+    listed(t.machine, {410, {}, status(410, "Expired")}, t.now);
     CHECK(t.machine.next(t.now).what == step::wait);
   }
 
@@ -176,7 +185,7 @@ TEST_SUITE("aggregator/kube/objects/reflector") {
     for (const bool in_its_answer : {true, false, true}) {
       CAPTURE(in_its_answer);
       CHECK(t.machine.next(t.now).target == "/apis/g/v1/things?limit=500");
-      t.machine.listed({200, {}, R"({"metadata":{"resourceVersion":"11"},"items":[]})"}, t.now);
+      listed(t.machine, {200, {}, R"({"metadata":{"resourceVersion":"11"},"items":[]})"}, t.now);
       CHECK(t.machine.next(t.now).what == step::watch);
       if (in_its_answer) {
         CHECK_FALSE(t.machine.opened({410, {}, status(410, "Expired")}, t.now));
@@ -280,7 +289,7 @@ TEST_SUITE("aggregator/kube/objects/reflector") {
     talk t;
     for (int i = 0; i < 10; ++i) {
       CHECK(t.machine.next(t.now).what == step::list);
-      t.machine.listed({404, {}, "404 page not found"}, t.now);
+      listed(t.machine, {404, {}, "404 page not found"}, t.now);
       CHECK(t.machine.trouble() == "the API server has no Thing objects: kubectl apply -f thing.yaml");
       const auto a = t.machine.next(t.now);
       REQUIRE(a.what == step::wait);
@@ -306,10 +315,10 @@ TEST_SUITE("aggregator/kube/objects/reflector") {
     while (t.now - first < 25s) {
       CHECK(t.news() == "");
       REQUIRE(t.next().what == step::list);
-      t.machine.listed({404, {}, status(404, "NotFound")}, t.now);
+      listed(t.machine, {404, {}, status(404, "NotFound")}, t.now);
     }
     REQUIRE(t.next().what == step::list);
-    t.machine.listed({404, {}, status(404, "NotFound")}, t.now);
+    listed(t.machine, {404, {}, status(404, "NotFound")}, t.now);
     CHECK(t.news() == "-a/x -a/y synced ");
     t.list(thing("a/x", "3"), "50");
     CHECK(t.news() == "+a/x@3 synced ");
@@ -327,12 +336,12 @@ TEST_SUITE("aggregator/kube/objects/reflector") {
       if (i % 2 == 0) {
         t.machine.broke({errc::disconnected, "connection refused"}, t.now);
       } else {
-        t.machine.listed({503, {}, status(503, "ServiceUnavailable")}, t.now);
+        listed(t.machine, {503, {}, status(503, "ServiceUnavailable")}, t.now);
       }
       t.now += 20s;
     }
     REQUIRE(t.next().what == step::list);
-    t.machine.listed({404, {}, status(404, "NotFound")}, t.now);
+    listed(t.machine, {404, {}, status(404, "NotFound")}, t.now);
     CHECK(t.news() == "");
     CHECK(t.machine.size() == 2);
   }
@@ -369,7 +378,7 @@ TEST_SUITE("aggregator/kube/objects/reflector") {
       CAPTURE(nonsense);
       talk t;
       REQUIRE(t.next().what == step::list);
-      t.machine.listed({200, {}, nonsense}, t.now);
+      listed(t.machine, {200, {}, nonsense}, t.now);
       CHECK(t.machine.next(t.now).what == step::wait);
       CHECK_FALSE(t.machine.is_synced());
     }
@@ -417,7 +426,7 @@ TEST_SUITE("aggregator/kube/objects/reflector") {
   TEST_CASE("an empty list may be null, as Go writes it") {
     talk t;
     REQUIRE(t.next().what == step::list);
-    t.machine.listed({200, {}, R"({"metadata":{"resourceVersion":"1"},"items":null})"}, t.now);
+    listed(t.machine, {200, {}, R"({"metadata":{"resourceVersion":"1"},"items":null})"}, t.now);
     CHECK(t.news() == "synced ");
   }
 }
