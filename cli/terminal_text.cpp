@@ -25,8 +25,11 @@ wchar_t code_of(std::string_view character) noexcept {
   return std::mbrtowc(&code, character.data(), character.size(), &state) == character.size() ? code : -1;
 }
 
-/// -1: not known.
+bool is_ascii(std::string_view character) noexcept { return static_cast<unsigned char>(character[0]) < 0x80; }
+
+/// -1: not known. Of printable() text: a control character has one here.
 int width(std::string_view character) noexcept {
+  if (is_ascii(character)) return 1;  // nearly all text: not worth two calls of the C library
   if (MB_CUR_MAX == 1 && character.size() > 1) return 1;  // ASCII alone is known, and most have one column
   return ::wcwidth(code_of(character));
 }
@@ -34,6 +37,7 @@ int width(std::string_view character) noexcept {
 /// Whether some terminals draw it as one with the character before, and others beside it. Source: the Unicode
 /// Character Database, emoji-data.txt: Emoji_Modifier; PropList.txt: Regional_Indicator.
 bool may_join(std::string_view character) noexcept {
+  if (is_ascii(character)) return false;
   const wchar_t c = code_of(character);
   return (c >= 0x1f3fb && c <= 0x1f3ff) || (c >= 0x1f1e6 && c <= 0x1f1ff);
 }
