@@ -21,7 +21,7 @@ struct known_power {
 
 /// The best chords of all nodes, for each cap (a policy's maxLoad) and each choice of models that is asked
 /// for. Which model of a node counts is settled when models have changed, not for each candidate: a candidate
-/// costs a look at two places in memory, a line of the cache each.
+/// costs a look at two places in memory: its row here, a line of the cache, and the points of its curve.
 /// Bounds: `most_kept` choices; the one whose last use is oldest is dropped.
 class chord_table {
   struct alignas(64) row {

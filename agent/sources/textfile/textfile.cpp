@@ -270,12 +270,12 @@ std::string textfile_source::limitation() const {
 }
 
 std::vector<finding> textfile_source::probe() {
-  const auto listed = listing(options_.folder, options_.entries);
-  if (!listed) {
-    return {{finding::grade::broken, "files of " + options_.folder, listed.error().message,
+  const auto in_folder = listing(options_.folder, options_.entries);
+  if (!in_folder) {
+    return {{finding::grade::broken, "files of " + options_.folder, in_folder.error().message,
              "make the folder readable, or take textfile out of sources"}};
   }
-  if (listed->names.empty() && listed->is_whole) {
+  if (in_folder->names.empty() && in_folder->is_whole) {
     return {{finding::grade::works, fmt::format("{} (no *.prom file yet)", options_.folder), {}, {}}};
   }
   board scratch;
