@@ -270,7 +270,7 @@ result<void> faces_loop::impl::serve() {
   const http::guard of_ops = callers::named_only(options.ops_callers, std::move(by_path), in_words);
   // The route for replicas needs no right from the API server: replicas check each other's certificates.
   ops_routes.set_guard([of_ops](const http::request& r, http::guard_answer then) {
-    if (!of_ops || replicas::state_route::is_for(r)) return then(std::nullopt);
+    if (!of_ops || replicas::state_route::is_for(r)) return then({});
     of_ops(r, std::move(then));
   });
 

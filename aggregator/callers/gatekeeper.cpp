@@ -74,7 +74,8 @@ struct gatekeeper::impl : std::enable_shared_from_this<gatekeeper::impl> {
   task<std::optional<no>> identify(case_file& file, async::deadline until);
   task<std::optional<no>> refusal_of(case_file& file);
   void look_at_layer();
-  void answer(const std::optional<no>& refused, const refuse& how, const http::guard_answer& then);
+  void let_in(std::string caller, const http::guard_answer& then);
+  void turn_away(const no& refused, const refuse& how, const http::guard_answer& then);
 
   const logger log;
   const std::shared_ptr<kube::client> api;
@@ -148,25 +149,29 @@ task<std::optional<no>> gatekeeper::impl::refusal_of(case_file& file) {
   co_return no{403, "Forbidden", forbidden(file.wanted)};
 }
 
-void gatekeeper::impl::answer(const std::optional<no>& refused, const refuse& how,
-                              const http::guard_answer& then) {
-  if (!refused) {
-    ++numbers.let_in;
-    return then(std::nullopt);
-  }
-  ++(refused->status == 401   ? numbers.unauthorized
-     : refused->status == 403 ? numbers.forbidden
-     : refused->status == 429 ? numbers.rationed
-                              : numbers.unavailable);
-  http::response said = how(refused->status, refused->reason, refused->sentence);
-  if (refused->status == 503 || refused->status == 429) said.headers.emplace_back("Retry-After", "1");
-  then(std::move(said));
+void gatekeeper::impl::let_in(std::string caller, const http::guard_answer& then) {
+  ++numbers.let_in;
+  then({std::nullopt, std::move(caller)});
+}
+
+void gatekeeper::impl::turn_away(const no& refused, const refuse& how, const http::guard_answer& then) {
+  ++(refused.status == 401   ? numbers.unauthorized
+     : refused.status == 403 ? numbers.forbidden
+     : refused.status == 429 ? numbers.rationed
+                             : numbers.unavailable);
+  http::response said = how(refused.status, refused.reason, refused.sentence);
+  if (refused.status == 503 || refused.status == 429) said.headers.emplace_back("Retry-After", "1");
+  then({std::move(said)});
 }
 
 task<void> gatekeeper::impl::decide(std::shared_ptr<impl> self, case_file file, refuse how,
                                     http::guard_answer then) {
   const std::optional<no> refused = co_await self->refusal_of(file);
-  self->answer(refused, how, then);
+  if (refused) {
+    self->turn_away(*refused, how, then);
+  } else {
+    self->let_in(std::move(file.from.who.name), then);
+  }
 }
 
 gatekeeper::gatekeeper(async::loop& on, std::shared_ptr<kube::client> api, logger log,
@@ -184,13 +189,13 @@ void gatekeeper::cancel() { impl_->running.cancel(); }
 http::guard gatekeeper::guard(attributes wanted, refuse how) {
   return [self = impl_.get(), wanted = std::move(wanted), how = std::move(how)](const http::request& r,
                                                                                 http::guard_answer then) {
-    if (open_to_all(r)) return then(std::nullopt);
+    if (open_to_all(r)) return then({});
     impl::case_file file{who_asks(r, self->trusted.current()), wanted(r), open_to_known(r), r.from};
     if (file.from.how == claim::kind::nobody) {
       const no refused{401, "Unauthorized", "Unauthorized: " + file.from.why};
-      return self->answer(refused, how, then);
+      return self->turn_away(refused, how, then);
     }
-    if (file.from.how == claim::kind::ours) return self->answer(std::nullopt, how, then);
+    if (file.from.how == claim::kind::ours) return self->let_in({}, then);
     self->running.spawn("review",
                         impl::decide(self->shared_from_this(), std::move(file), how, std::move(then)));
   };

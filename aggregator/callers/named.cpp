@@ -19,9 +19,9 @@ http::guard named_only(std::vector<std::string> names, http::guard others,
     const bool strange =
         r.peer && !is_named(r.peer->common_name) && std::ranges::none_of(r.peer->dns_names, is_named);
     if (strange && !open_to_all(r))
-      return then(how("the certificate of " + in_quotes(r.peer->common_name) + " is not for this port"));
+      return then({how("the certificate of " + in_quotes(r.peer->common_name) + " is not for this port")});
     if (others) return others(r, std::move(then));
-    then(std::nullopt);
+    then({});
   };
 }
 

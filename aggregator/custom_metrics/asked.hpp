@@ -16,6 +16,7 @@ struct asked {
   questions::selector labels;  ///< of the objects
   questions::selector series;
   std::string selector_json;  ///< `series` as a LabelSelector object, or "null"
+  std::string caller;         ///< http::request's
   instant now;
   std::chrono::system_clock::time_point wall_now;
 

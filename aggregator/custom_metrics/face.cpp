@@ -177,7 +177,7 @@ face::outcome face::value(const path& p, const http::request& r) {
                     most_repeated));
   }
   const instant now = sources_.now();
-  asked a{p, *labels, *series, std::move(selector_json), now, sources_.wall(now)};
+  asked a{p, *labels, *series, std::move(selector_json), r.caller, now, sources_.wall(now)};
   if (p.nodes()) return p.all() ? nodes(std::move(a)) : node(a);
   if (p.pods() && sources_.pods) return pods(std::move(a));
   return not_served(p, sources_.pods.has_value());

@@ -85,11 +85,12 @@ face::outcome face::nodes(asked a) {
     return not_found(
         fmt::format("the server could not find the metric {} for nodes: no node has announced it", p.metric));
   }
-  if (lists_running_.full()) return http::slices_running::refusal(failure);
+  if (lists_running_.full(a.caller)) return http::slices_running::refusal(failure);
   questions::question ask = sources_.ask(p.metric, a.series);
   auto wanted = [this, labels = a.labels](const store::node_view& node) { return selects(labels, node); };
+  const std::string caller = a.caller;
   return lists_running_.count(
-      std::make_unique<node_list>(std::move(a), nodes_, std::move(wanted), std::move(ask), counted_));
+      caller, std::make_unique<node_list>(std::move(a), nodes_, std::move(wanted), std::move(ask), counted_));
 }
 
 http::response face::node(const asked& a) {

@@ -114,9 +114,10 @@ face::outcome face::pods(asked a) {
   auto question =
       std::make_unique<pod_question>(nodes_, a, sources_.ask(p.metric, a.series), *sources_.aliases->table());
   if (p.all()) {
-    if (lists_running_.full()) return http::slices_running::refusal(failure);
+    if (lists_running_.full(a.caller)) return http::slices_running::refusal(failure);
+    const std::string caller = a.caller;
     return lists_running_.count(
-        std::make_unique<pod_list>(std::move(a), *sources_.pods, std::move(question), counted_));
+        caller, std::make_unique<pod_list>(std::move(a), *sources_.pods, std::move(question), counted_));
   }
   const auto one = sources_.pods->one(p.name_space, p.object);
   if (!one) return not_found(a.missing() + ": no such pod has a node");

@@ -112,10 +112,10 @@ void face::sliced_page(http::router& routes, const std::string& path, slicer mak
     std::unique_ptr<http::slices> work;
     if (auto refused = refusal(r)) {
       work = http::ready(std::move(*refused));
-    } else if (running_.full()) {
+    } else if (running_.full(r.caller)) {
       work = http::ready(http::slices_running::refusal(http::response::failure));
     } else {
-      work = running_.count((this->*make)(r));
+      work = running_.count(r.caller, (this->*make)(r));
     }
     return http::run_sliced(std::move(work), sources_.later);
   };

@@ -80,7 +80,7 @@ class face {
   const policy::view& nodes_;
   const decision::ring& decisions_;
   face_sources sources_;
-  const http::slices_running running_{4};
+  const http::slices_running running_{8};
 };
 
 }  // namespace binnacle::ops

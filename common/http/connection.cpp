@@ -76,7 +76,7 @@ struct slot {
   }
 };
 using answer_slot = slot<response>;
-using refusal_slot = slot<std::optional<response>>;
+using ruling_slot = slot<ruling>;
 
 /// Shared by the copies of one reply. If all copies are destroyed unused, the peer gets a 500.
 struct last_word {
@@ -165,8 +165,8 @@ class connection final : public guest {
   enum class heard { head, nothing, end };
   task<heard> read_head(request_parser& parser);
   task<bool> read_body(request_parser& parser, exchange& to);
-  /// The guard's answer to the caller if it refuses the request; nothing: go on.
-  task<std::optional<response>> refused(const request& head);
+  /// What the guard decides about the request. Without a guard it may go on.
+  task<ruling> judged(const request& head);
   task<void> answer_from(exchange& with, std::shared_ptr<answer_slot> slot);
   template <class T>
   task<bool> arrived(slot<T>& at);
@@ -332,11 +332,13 @@ task<bool> connection::one_request() {
   head.from = from();
 
   const auto found = core_.routes.find(head);
-  std::optional<response> refusal = co_await refused(head);
-  if (!refusal) refusal = found.refusal;
-  if (refusal) {
-    co_return co_await send(*refusal, parser, may_be_kept(parser));
+  ruling decided = co_await judged(head);
+  if (!decided.refusal) decided.refusal = found.refusal;
+  if (decided.refusal) {
+    co_return co_await send(*decided.refusal, parser, may_be_kept(parser));
   }
+  head.caller = std::move(decided.caller);
+  if (head.caller.empty() && peer_) head.caller = peer_->common_name;
   if (found.body_limit > 0) parser.limit_body(found.body_limit);
   if (parser.now() == request_parser::phase::refused) co_return co_await refuse(parser);
 
@@ -453,19 +455,21 @@ task<bool> connection::arrived(slot<T>& at) {
   co_return true;
 }
 
-task<std::optional<response>> connection::refused(const request& head) {
+task<ruling> connection::judged(const request& head) {
+  ruling out;
   const guard& asked = core_.routes.asked_first();
-  if (!asked) co_return std::nullopt;
-  auto answer = std::make_shared<refusal_slot>();
+  if (!asked) co_return out;
+  auto answer = std::make_shared<ruling_slot>();
   try {
-    asked(head, [answer](std::optional<response> r) { answer->put(std::move(r)); });
+    asked(head, [answer](ruling r) { answer->put(std::move(r)); });
   } catch (const std::exception& e) {
     core_.log.error("{}: a guard failed: {}", core_.options.name, e.what());
-    co_return failure(500, "the handler failed");
+    out.refusal = failure(500, "the handler failed");
+    co_return out;
   }
-  const bool came = co_await arrived(*answer);
-  if (!came) co_return failure(503, "it could not be checked in time whether you may do this");
-  co_return std::move(*answer->value);
+  if (co_await arrived(*answer)) co_return std::move(*answer->value);
+  out.refusal = failure(503, "it could not be checked in time whether you may do this");
+  co_return out;
 }
 
 task<void> connection::answer_from(exchange& with, std::shared_ptr<answer_slot> slot) {

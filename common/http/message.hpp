@@ -25,6 +25,8 @@ struct request {
   std::shared_ptr<const tls::shown_chain> shown;  ///< the peer's certificates, verified or not; null: none
   std::string peer_address;
   network from;  ///< peer_address without the port, of IPv6 the /64: one share of the places
+  /// Who asks: the guard's name of the caller, else the certificate's common name; empty: nobody knows.
+  std::string caller;
 
   /// The first value of the header `name` (lower case) or of the query parameter; null if absent.
   const std::string* header(std::string_view name) const noexcept;

@@ -17,14 +17,19 @@ class ready_answer final : public slices {
 
 class counted_slices final : public slices {
  public:
-  counted_slices(std::unique_ptr<slices> work, std::shared_ptr<int> running)
-      : work_(std::move(work)), running_(std::move(running)) {}
+  counted_slices(std::unique_ptr<slices> work, std::shared_ptr<std::multiset<std::string>> running,
+                 const std::string& caller)
+      : work_(std::move(work)), running_(std::move(running)), place_(running_->insert(caller)) {}
+  ~counted_slices() override { running_->erase(place_); }
+  counted_slices(const counted_slices&) = delete;
+  counted_slices& operator=(const counted_slices&) = delete;
   bool step() override { return work_->step(); }
   response take() override { return work_->take(); }
 
  private:
-  std::unique_ptr<slices> work_;
-  std::shared_ptr<int> running_;
+  const std::unique_ptr<slices> work_;
+  const std::shared_ptr<std::multiset<std::string>> running_;
+  const std::multiset<std::string>::iterator place_;
 };
 
 /// Owned by the exchange. The call that waits on the loop holds only a weak pointer to it, so the job ends
@@ -70,14 +75,18 @@ std::unique_ptr<exchange> run_sliced(std::unique_ptr<slices> work, run_later lat
   return std::make_unique<sliced_exchange>(std::move(work), std::move(later));
 }
 
+bool slices_running::full(const std::string& caller) const {
+  return running_->size() >= most_ || running_->count(caller) >= most_ / 2;
+}
+
 response slices_running::refusal(failure_form form) {
   response busy = form(503, "too many lists are being made; try again in a second");
   busy.headers.emplace_back("Retry-After", "1");
   return busy;
 }
 
-std::unique_ptr<slices> slices_running::count(std::unique_ptr<slices> work) const {
-  return std::make_unique<counted_slices>(std::move(work), running_);
+std::unique_ptr<slices> slices_running::count(const std::string& caller, std::unique_ptr<slices> work) const {
+  return std::make_unique<counted_slices>(std::move(work), running_, caller);
 }
 
 }  // namespace binnacle::http

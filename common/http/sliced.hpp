@@ -2,8 +2,11 @@
 
 #include "common/http/exchange.hpp"
 
+#include <cstddef>
 #include <functional>
 #include <memory>
+#include <set>
+#include <string>
 
 namespace binnacle::http {
 
@@ -28,20 +31,21 @@ using run_later = std::function<void(std::function<void()>)>;
 /// when the peer goes away. The request's body is read and dropped.
 std::unique_ptr<exchange> run_sliced(std::unique_ptr<slices> work, run_later later);
 
-/// Counts the sliced answers that are being made, because each may hold some ten megabytes.
+/// Counts the sliced answers that are being made, because each may hold some ten megabytes. One caller
+/// (request::caller) has at most half of the places, so that nobody who asks without end keeps others out.
 class slices_running {
  public:
-  explicit slices_running(long most) : most_(most) {}
-  /// Whether the limit is reached: a further answer must be refused.
-  bool full() const noexcept { return running_.use_count() > most_; }
+  explicit slices_running(std::size_t most) : most_(most) {}
+  /// Whether a further answer for `caller` must be refused.
+  bool full(const std::string& caller) const;
   /// The refusal for a further answer: 503, try again in a second.
   static response refusal(failure_form form);
-  /// Returns `work` in a wrapper that counts as running for as long as it exists.
-  std::unique_ptr<slices> count(std::unique_ptr<slices> work) const;
+  /// Returns `work` in a wrapper that counts as running for `caller` for as long as it exists.
+  std::unique_ptr<slices> count(const std::string& caller, std::unique_ptr<slices> work) const;
 
  private:
-  long most_;
-  std::shared_ptr<int> running_ = std::make_shared<int>();  // each running answer holds one more reference
+  std::size_t most_;
+  std::shared_ptr<std::multiset<std::string>> running_ = std::make_shared<std::multiset<std::string>>();
 };
 
 }  // namespace binnacle::http

@@ -22,7 +22,8 @@ STATIC = "Its scripts have not come, or this browser cannot run them."
 
 
 class Front(http.server.ThreadingHTTPServer):
-    """Passes a browser's questions on to the dashboard. `broken`: what a path gets instead, as (status, text), or None: never an answer."""
+    """Passes a browser's questions on to the dashboard. `broken`: what a path gets instead, as (status, text), None: never an answer, or an Event: its
+    answer once that is set."""
 
     daemon_threads = True
 
@@ -36,9 +37,13 @@ class Front(http.server.ThreadingHTTPServer):
                 path = self.path.split("?")[0]
                 if path not in self.server.broken:
                     return self.pass_on()
-                if self.server.broken[path] is None:
+                instead = self.server.broken[path]
+                if instead is None:
                     return self.server.ended.wait(120)
-                status, text = self.server.broken[path]
+                if isinstance(instead, threading.Event):
+                    instead.wait(120)
+                    return self.pass_on()
+                status, text = instead
                 self.send_response(status)
                 self.send_header("Content-Type", mimetypes.guess_type(path)[0] or "text/html")
                 self.send_header("Cache-Control", "no-store")
@@ -134,6 +139,17 @@ class Start(dashboard_test.ThreeAgents):
         self.front.ended.set()  # their connections break off
         self.front.broken = {}
         page.wait("the fleet", lambda: "all connected" in page.text(".stats") and not page.find("#banner").is_displayed())
+
+    def test_whoever_goes_to_another_page_before_the_answer_gets_that_page(self):
+        page = self.page
+        answers = threading.Event()
+        self.addCleanup(answers.set)
+        self.open_with({"/open": answers})
+        page.wait("the question", lambda: "has not answered yet" in page.text("#why"))
+        page.go("#/node/alpha")
+        answers.set()
+        page.wait("the node", lambda: page.text("h1") == "alpha")
+        self.assertEqual(page.run("return location.hash"), "#/node/alpha")
 
     def test_a_link_that_was_not_traded_is_good_for_the_next_try(self):
         page = self.page

@@ -199,15 +199,16 @@ function lacking() {
 async function begin() {
   if (!window.Chart) return;  // start.js says so
   if (lacking().length > 0) throw new Error(`this browser lacks ${lacking().join(" and ")}`);
-  const link = new URLSearchParams(location.hash.slice(1)).get("link");
+  const first = location.hash;
+  const link = new URLSearchParams(first.slice(1)).get("link");
   if (link) {
     setText($("why"), "The command `binnacle dashboard` has not answered yet.");
     const answer = await fetch("/open", {method: "POST", body: JSON.stringify({link}), signal: AbortSignal.timeout(PATIENCE)}).catch(() => null);
     const said = await answer?.json().catch(() => null);
     // The link stays in the address: it may be good yet.
     if (!said) throw new Error(answer ? `what answers is not the command \`binnacle dashboard\` (HTTP status ${answer.status})` : "the command `binnacle dashboard` does not answer");
-    // Out of the address at once: it is of no further use, and nobody should copy it.
-    history.replaceState(null, "", location.pathname + "#/fleet");
+    // Out of the address at once: it is of no further use, and nobody should copy it. Somebody may have gone to another page meanwhile.
+    if (location.hash === first) history.replaceState(null, "", location.pathname + "#/fleet");
     if (!answer.ok) return locked(said.error);
     sessionStorage.setItem("key", said.key);
   }

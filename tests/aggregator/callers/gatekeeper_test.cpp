@@ -70,12 +70,16 @@ struct api_server {
 struct house {
   api_server api;
   http::guard asked;
+  std::string caller;  // of the last request that was let in
   std::unique_ptr<callers::gatekeeper> gate;
   support::served face{routes()};
 
   http::router routes() {
     http::router r;
-    r.add_prefix("/", [](const http::request&, std::string_view) { return http::response::json("\"in\""); });
+    r.add_prefix("/", [this](const http::request& q, std::string_view) {
+      caller = q.caller;
+      return http::response::json("\"in\"");
+    });
     r.set_guard([this](const http::request& q, http::guard_answer then) { asked(q, std::move(then)); });
     return r;
   }
@@ -119,6 +123,7 @@ TEST_SUITE("aggregator/callers/gatekeeper") {
       house,
       "a caller with the right is let in; one without it, or who cannot be identified, is told why not") {
     CHECK(get("ann", power).body == "\"in\"");
+    CHECK(caller == "ann");
     const auto bob = get("bob", power);
     CHECK(bob.status == 403);
     CHECK(bob.body.find("User \"bob\" cannot get resource \"nodes/power\"") != std::string::npos);

@@ -24,7 +24,7 @@ http::request request(const std::string& target, std::optional<tls::identity> pe
 /// The status that the guard answers with; 0: it lets the request in.
 unsigned status(const http::guard& guard, const http::request& r) {
   std::optional<unsigned> said;
-  guard(r, [&](std::optional<http::response> refusal) { said = refusal ? refusal->status : 0; });
+  guard(r, [&](const http::ruling& decided) { said = decided.refusal ? decided.refusal->status : 0; });
   REQUIRE(said);
   return *said;
 }
@@ -52,7 +52,7 @@ TEST_SUITE("aggregator/callers/named") {
     int asked = 0;
     const http::guard others = [&asked](const http::request&, http::guard_answer then) {
       ++asked;
-      then(no("others"));
+      then({no("others")});
     };
     const auto guard = callers::named_only({"cli"}, others, no);
     tls::identity cli;

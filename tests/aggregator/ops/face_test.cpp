@@ -55,12 +55,14 @@ struct port : house {
   }
 
   std::vector<std::unique_ptr<http::exchange>> kept;
+  std::string caller = "admin";
 
   http::response get(const std::string& target, bool known = true, const std::string& method = "GET") {
     http::request q;
     q.method = method;
     REQUIRE(http::parse_target(target, q).has_value());
-    if (known) q.peer = tls::identity{.common_name = "admin"};
+    if (known) q.peer = tls::identity{.common_name = caller};
+    if (known) q.caller = caller;
     const auto m = routes.find(q);
     if (m.refusal) return *m.refusal;
     if (m.simple != nullptr) return (*m.simple)(q, "");
@@ -320,11 +322,14 @@ TEST_SUITE("aggregator/ops/face") {
     CHECK(get("/livez", false).status == 200);
   }
 
-  TEST_CASE_FIXTURE(port,
-                    "only so many long lists are made at a time; the next caller is told to come back") {
+  TEST_CASE_FIXTURE(
+      port, "only so many lists are made at a time, half of them for one caller; others shall come back") {
     hold = true;
     for (int i = 0; i < 4; ++i) CHECK(get("/metrics/nodes").status == 0);  // takes several steps
     CHECK(get("/metrics/nodes").status == 503);
+    caller = "prometheus";
+    for (int i = 0; i < 4; ++i) CHECK(get("/metrics/nodes").status == 0);
+    caller = "ann";
     const auto busy = get("/api/v1/nodes");
     CHECK(busy.status == 503);
     CHECK(busy.headers == decltype(busy.headers){{"Retry-After", "1"}});

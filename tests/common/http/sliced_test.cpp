@@ -52,19 +52,25 @@ TEST_SUITE("common/http/sliced") {
     CHECK(answers == 0);
   }
 
-  TEST_CASE("work counts as running until it is gone") {
-    const http::slices_running running{2};
-    auto first = running.count(http::ready(http::response::text("a")));
-    CHECK_FALSE(running.full());
-    const auto second = running.count(http::ready(http::response::text("b")));
-    CHECK(running.full());
+  TEST_CASE("work counts as running until it is gone, and one caller has half of the places") {
+    const http::slices_running running{4};
+    auto first = running.count("ann", http::ready(http::response::text("a")));
+    CHECK_FALSE(running.full("ann"));
+    const auto second = running.count("ann", http::ready(http::response::text("b")));
+    CHECK(running.full("ann"));
+    CHECK_FALSE(running.full("bob"));
+    CHECK_FALSE(running.full(""));
     CHECK(support::whole(*second).body.at(0) == "b");
-    CHECK(running.full());
+    CHECK(running.full("ann"));
+    const auto third = running.count("bob", http::ready(http::response::text("c")));
+    const auto fourth = running.count("", http::ready(http::response::text("d")));
+    CHECK(running.full("eve"));
     const http::response refused = http::slices_running::refusal(http::response::failure);
     CHECK(refused.status == 503);
     CHECK(refused.headers.at(0) == std::pair<std::string, std::string>("Retry-After", "1"));
     first.reset();
-    CHECK_FALSE(running.full());
+    CHECK_FALSE(running.full("eve"));
+    CHECK_FALSE(running.full("ann"));
   }
 }
 
