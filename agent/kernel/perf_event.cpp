@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <linux/perf_event.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -52,11 +53,34 @@ std::optional<perf_group::reading> perf_group::read(std::vector<std::uint64_t>& 
   return reading{buffer[1], buffer[2], std::span(buffer).subspan(before)};
 }
 
+namespace {
+
+constexpr int most_of_linux = 2;  // the highest level in Documentation/admin-guide/sysctl/kernel.rst
+
+std::string paranoid_level(const std::string& proc_root) {
+  return read_line(proc_root + "/sys/kernel/perf_event_paranoid").value_or("unknown");
+}
+
+}  // namespace
+
+bool perfmon_suffices(const std::string& proc_root) {
+  return std::atoi(paranoid_level(proc_root).c_str()) <= most_of_linux;
+}
+
 perf_refusal why_refused(int error_number, const std::string& proc_root) {
   switch (error_number) {
     case EACCES:
     case EPERM: {
-      const auto level = read_line(proc_root + "/sys/kernel/perf_event_paranoid").value_or("unknown");
+      const std::string level = paranoid_level(proc_root);
+      if (!perfmon_suffices(proc_root)) {
+        return {
+            errc::permission,
+            fmt::format("kernel.perf_event_paranoid is {}, as Debian and Ubuntu set it: CAP_PERFMON is not "
+                        "enough to count events of whole CPUs",
+                        level),
+            "set sysctl kernel.perf_event_paranoid=2 on the node, which is Linux' own value, and grant the "
+            "agent CAP_PERFMON"};
+      }
       return {errc::permission,
               fmt::format("the kernel lets only CAP_PERFMON count events of whole CPUs "
                           "(kernel.perf_event_paranoid is {})",

@@ -59,6 +59,12 @@ class perf_group {
   std::vector<descriptor> events_;
 };
 
+/// Whether CAP_PERFMON is all that counting on whole CPUs takes. Kernels of Debian and Ubuntu know levels of
+/// kernel.perf_event_paranoid above 2, which Linux itself does not; there they let only CAP_SYS_ADMIN count
+/// (tried with Debian 12's Linux 6.1, which starts with 3). True if the level below `proc_root` cannot be
+/// read.
+bool perfmon_suffices(const std::string& proc_root);
+
 /// What to do about an errno of perf_event_open(2), as a sentence. kernel.perf_event_paranoid is read below
 /// `proc_root`.
 struct perf_refusal {

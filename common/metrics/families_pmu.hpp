@@ -15,7 +15,8 @@ inline constexpr std::string_view pmu_event[] = {"event"};
 inline constexpr std::string_view pmu_direction[] = {"direction"};
 inline constexpr std::string_view pmu_pod[] = {"pod_uid"};
 
-inline constexpr std::string_view pmu_privilege = "CAP_PERFMON, or kernel.perf_event_paranoid 0 or less";
+inline constexpr std::string_view pmu_privilege =
+    "CAP_PERFMON where kernel.perf_event_paranoid is 2 or less; nothing where it is 0 or less";
 
 /// An event that every kernel counts: the names of its counter and of its rate.
 struct pmu_pair {

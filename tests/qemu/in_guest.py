@@ -6,7 +6,8 @@
     python3 tests/qemu/in_guest.py --seconds 60 --memory 1024 uname -a
 
 Files are this machine's, read-only, below a layer in the guest's memory: what the command writes ends with it; /tmp is empty. Of the environment it has HOME, PATH,
-BINNACLE_... and XDG_.... It has no network but loopback. When --seconds are over, the status is 124; when the guest did not come so far, 125.
+BINNACLE_... and XDG_..., and BINNACLE_OWN_KERNEL=1: the command may change the kernel's settings. It has no network but loopback. When --seconds are over, the status is 124;
+when the guest did not come so far, 125.
 """
 
 import argparse
@@ -51,6 +52,8 @@ mount -t cgroup2 cgroup2 sys/fs/cgroup
 ip link set lo up
 hostname guest
 cp /command tmp/command
+# nsenter goes to the root of a namespace, whatever root a process has. So the files must lie there.
+mount --move . /
 echo "guest: begins after $(cut -d ' ' -f 1 /proc/uptime) s"
 chroot . /bin/sh /tmp/command < /dev/null > "$(echo /dev/vport*p1)" 2>&1
 echo "guest: ended with $?"
@@ -71,7 +74,7 @@ def make_guest(command, to):
 
 def run(words, seconds, memory):
     """The status of a command, whose output goes where this script's goes."""
-    kept = [f"{name}={value}" for name, value in os.environ.items() if name in ("HOME", "PATH") or name.startswith(("BINNACLE_", "XDG_"))]
+    kept = [f"{name}={value}" for name, value in os.environ.items() if name in ("HOME", "PATH") or name.startswith(("BINNACLE_", "XDG_"))] + ["BINNACLE_OWN_KERNEL=1"]
     with tempfile.TemporaryDirectory(prefix="binnacle-guest-") as folder:
         initramfs, console = pathlib.Path(folder, "initramfs"), pathlib.Path(folder, "console")
         make_guest(f"cd {shlex.quote(os.getcwd())} && exec env -i {shlex.join(kept)} {shlex.join(words)}\n", initramfs)

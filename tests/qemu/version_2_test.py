@@ -51,6 +51,13 @@ class Cgroups(unittest.TestCase):
         # Elsewhere a machine with version 1 skips some.
         self.assertRegex(said, re.compile(r"^OK$", re.MULTILINE))
 
+    def test_a_kubelet_runs_the_chart_s_agent(self):
+        # An emulated processor takes some ten times as long as a real one.
+        status, said = in_guest("--seconds", 1800, sys.executable, "tests/kubelet/alone_test.py", "-v", BINNACLE_PATIENCE="15")
+        self.assertEqual(status, 0, said)
+        self.assertIn("cgroups of version 2: /sys/fs/cgroup/kubepods/burstable/pod", said)
+        self.assertRegex(said, re.compile(r"^OK$", re.MULTILINE))
+
 
 if __name__ == "__main__":
     unittest.main(verbosity=2)

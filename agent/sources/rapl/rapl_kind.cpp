@@ -1,5 +1,6 @@
 #include "agent/sources/rapl/rapl_kind.hpp"
 
+#include "agent/kernel/perf_event.hpp"
 #include "agent/sources/rapl/power_pmu.hpp"
 #include "agent/sources/rapl/rapl_zones.hpp"
 #include "common/system/descriptor.hpp"
@@ -29,7 +30,8 @@ void rapl_kind::add_needs(const settings& s, source_needs& needs) const {
   const auto tree = find_rapl_zones(s.sys_root);
   const auto energy = tree ? tree->zones.front().folder + "/energy_uj" : std::string();
   const bool closed = energy.empty() || (!open_readonly(energy) && errno == EACCES);
-  const bool may_count = (needs.owned & one_capability(CAP_PERFMON)) != 0;
+  const bool may_count =
+      (needs.owned & one_capability(CAP_PERFMON)) != 0 && (energy.empty() || perfmon_suffices(s.proc_root));
   if (closed && may_count && !find_power_pmu(s.sys_root).events.empty()) {
     // Prefer CAP_PERFMON to CAP_DAC_READ_SEARCH, because it opens no other file of the node.
     needs.capabilities.push_back({CAP_PERFMON, "rapl (the perf PMU power)"});

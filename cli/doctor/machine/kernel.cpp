@@ -28,9 +28,15 @@ finding of_perf(const place& p) {
   if (!level)
     return warning("the kernel counts no CPU events: there is no perf_event_paranoid",
                    "use a kernel with CONFIG_PERF_EVENTS, or leave pmu out of the agent's sources");
-  // Source: Documentation/admin-guide/sysctl/kernel.rst; levels above 2 are a patch of Debian's and
-  // Android's.
+  // Source: Documentation/admin-guide/sysctl/kernel.rst; levels above 2 are a patch of Debian's and Ubuntu's
+  // (agent/kernel/perf_event.hpp).
   const int value = std::atoi(level->c_str());
+  if (value > 2) {
+    return warning(
+        fmt::format("perf_event_paranoid is {}: CAP_PERFMON is not enough to count whole CPUs", value),
+        "where CPU events are to be counted, set sysctl kernel.perf_event_paranoid=2, which is Linux' own "
+        "value");
+  }
   if (value <= 0) return ok(fmt::format("perf_event_paranoid is {}: anybody may count whole CPUs", value));
   return ok(fmt::format("perf_event_paranoid is {}: to count whole CPUs takes CAP_PERFMON", value));
 }

@@ -11,6 +11,6 @@ namespace binnacle::support {
 /// exception of `body` is thrown here. Throws if it takes longer than `limit`. `body` may be a lambda with
 /// captures, because it outlives the coroutine.
 void run(const std::function<async::task<void>(async::loop&)>& body,
-         std::chrono::seconds limit = std::chrono::seconds(20));
+         std::chrono::seconds limit = std::chrono::seconds(120));
 
 }  // namespace binnacle::support

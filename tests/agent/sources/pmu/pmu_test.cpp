@@ -376,7 +376,9 @@ TEST_CASE("the probe names what works and what would mend the rest") {
     const auto found = b.source.probe();
     CHECK(found[0].how == finding::grade::broken);
     CHECK(holds(found[0].why, "CAP_PERFMON"));
-    CHECK(holds(found[0].remedy, "perf_event_paranoid=0"));
+    CHECK(holds(found[0].remedy, "perf_event_paranoid=2"));
+    b.sys.write("proc/sys/kernel/perf_event_paranoid", "2\n");
+    CHECK(holds(b.source.probe()[0].remedy, "perf_event_paranoid=0"));
   }
   SUBCASE("a wrong name") {
     bench b(pmus::xeon(), {.wishes = {event_preset::none, {"instructons"}}});
