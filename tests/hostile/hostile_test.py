@@ -24,7 +24,6 @@ import sys
 import threading
 import time
 import unittest
-import unittest.mock
 import urllib.parse
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
@@ -35,6 +34,10 @@ from trial import ROOT, Caller, Trial, free_port, pod, run_tests  # noqa: E402  
 BUILD = ROOT / "build"
 HERE = pathlib.Path(__file__).resolve().parent
 PATIENCE = 300  # seconds for what has to come, on a machine that has no time
+# AddressSanitizer keeps what is freed from being used again, up to 256 MiB of it, which would count as memory taken; and its programs take more from the start.
+ROOMIER = 3 if "ASAN_OPTIONS" in os.environ else 1
+if ROOMIER > 1:
+    os.environ["ASAN_OPTIONS"] += ":quarantine_size_mb=1"
 PROBE = 5  # seconds that the kubelet gives a probe: timeoutSeconds in the chart
 LONG = 20  # seconds: an answer once took 33 under attack
 WELCOME = 2  # seconds within which a new agent is to be welcomed under attack, where the machine has time; it once took 86
@@ -474,9 +477,7 @@ class SlowRequests(Hostile):
         return int(re.search(r"VmRSS:\s+(\d+) kB", pathlib.Path(f"/proc/{process}/status").read_text())[1]) / 1024
 
     def test_large_bodies_of_strangers_take_no_memory(self):
-        # AddressSanitizer keeps what is freed from being used again, up to 256 MiB of it, which would count as memory taken.
-        with unittest.mock.patch.dict(os.environ, ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":quarantine_size_mb=1"):
-            self.begin()
+        self.begin()
         before = {name: self.memory(name) for name in ("aggregator", "late")}
         watches = {"livez": self.watch_health(), "agents_health": self.watch_health(self.health_port)}
         crowds = [self.crowd(port, many=600, rate=300, say="large-body", first=first)
@@ -569,8 +570,8 @@ class UnreadAnswers(Hostile):
         for name, process in programs.items():
             print(f"\n    {name}: {before[name]} MiB before, {self.memory(process)} MiB under attack", end="")
         # 64 and 16 MiB of answers; and 600 connections, each with a buffer of 64 KiB for requests, and one for what is encrypted.
-        self.assertLess(self.memory(programs["aggregator"]) - before["aggregator"], 256)
-        self.assertLess(self.memory(programs["late"]) - before["late"], 64)
+        self.assertLess(self.memory(programs["aggregator"]) - before["aggregator"], 256 * ROOMIER)
+        self.assertLess(self.memory(programs["late"]) - before["late"], 64 * ROOMIER)
         self.wait_for("the agents' sessions", lambda: self.counted("binnacle_sessions") == 2)
 
 
@@ -907,7 +908,7 @@ class LargeObjects(WithApiServer):
         listed = lambda size: self.trial.ask("metrics", of_size + urllib.parse.quote(size))  # noqa: E731  (one word for two questions)
         self.wait_for("the nodes to be read", lambda: listed("!size")[0] == 200 and len(json.loads(listed("!size")[1])["items"]) == 1)
         print(f"\n    100 MiB of nodes: {self.memory('VmHWM')} MiB at most, {self.memory('VmRSS')} MiB then", end="", flush=True)
-        self.assertLess(self.memory("VmHWM"), 190)
+        self.assertLess(self.memory("VmHWM"), 190 * ROOMIER)
         scheduler = self.watch_filter()
         self.grow("good", 9)
         self.wait_for("the watch to refuse it", lambda: "an object larger than 8 MiB" in self.trial.log("aggregator"))
@@ -915,7 +916,7 @@ class LargeObjects(WithApiServer):
         self.wait_for("its label", lambda: len(json.loads(listed("size=large")[1]).get("items", [])) == 1)
         self.asked_again(scheduler)
         self.assert_served(filter=scheduler)
-        self.assertLess(self.memory("VmHWM"), 190)
+        self.assertLess(self.memory("VmHWM"), 190 * ROOMIER)
         self.assert_the_agent_stayed()
 
 
@@ -996,7 +997,7 @@ class LyingReplica(Hostile):
             most = int(re.search(r"^VmHWM:\s+(\d+) kB", status, re.MULTILINE)[1]) >> 10
             print(f"\n    {peer.answer}: {most} MiB at most", end="", flush=True)
             # A snapshot may have 256 MiB. A text that grows beyond has room for 512 while its 256 are copied, and meson has malloc write to all of it (MALLOC_PERTURB_).
-            self.assertLess(most, 900, peer.answer)
+            self.assertLess(most, 900 * ROOMIER, peer.answer)
             self.assertEqual(self.trial.end(name, seconds=PATIENCE), 0)
 
 
