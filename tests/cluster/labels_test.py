@@ -256,7 +256,8 @@ class Labels(HeatedNodes):
         for i in range(20, 40):
             apply(policy({"deschedule": hot(45)}, f"p{i}"))
         self.trial.wait_for("twenty labels", lambda: len(self.labels("warm")) == 20, 60)
-        self.assertEqual(requests("LIST", "nodes"), before)
+        # Anybody may list them now and then; a list for each policy would be twenty.
+        self.assertLess(requests("LIST", "nodes") - before, 5)
         self.assertLessEqual(self.number('binnacle_node_patches_total{outcome="written"}'), 20)
 
     def test_a_pod_that_was_refused_is_woken_when_the_node_would_take_it(self):
