@@ -1,4 +1,6 @@
 #define DOCTEST_CONFIG_IMPLEMENT
+#include "common/system/descriptor_limit.hpp"
+
 #include <doctest/doctest.h>
 
 #include <cstdio>
@@ -31,6 +33,8 @@ REGISTER_LISTENER("chosen", 1, chosen);
 /// doctest's main, but it fails if the filters choose no case. Several tests of meson.build run one program
 /// with different filters; a wrong filter would pass without testing anything.
 int main(int argc, char** argv) {
+  // A simulated kernel needs many: for each counter one at either end. Most machines start with 1,024.
+  binnacle::raise_descriptor_limit();
   doctest::Context context(argc, argv);
   const int outcome = context.run();
   if (context.shouldExit() || outcome != 0 || chosen::cases != 0) return outcome;
