@@ -13,6 +13,18 @@
 #include <utility>
 
 namespace binnacle::agent {
+namespace {
+
+constexpr int most_of_linux = 2;  // the highest level in Documentation/admin-guide/sysctl/kernel.rst
+
+/// "unknown" if it cannot be read.
+std::string paranoid_level(const std::string& proc_root) {
+  return read_line(proc_root + "/sys/kernel/perf_event_paranoid").value_or("unknown");
+}
+
+bool is_of_linux(const std::string& level) { return std::atoi(level.c_str()) <= most_of_linux; }
+
+}  // namespace
 
 descriptor open_perf_event(const perf_request& wanted) noexcept {
   perf_event_attr attr{};
@@ -53,26 +65,14 @@ std::optional<perf_group::reading> perf_group::read(std::vector<std::uint64_t>& 
   return reading{buffer[1], buffer[2], std::span(buffer).subspan(before)};
 }
 
-namespace {
-
-constexpr int most_of_linux = 2;  // the highest level in Documentation/admin-guide/sysctl/kernel.rst
-
-std::string paranoid_level(const std::string& proc_root) {
-  return read_line(proc_root + "/sys/kernel/perf_event_paranoid").value_or("unknown");
-}
-
-}  // namespace
-
-bool perfmon_suffices(const std::string& proc_root) {
-  return std::atoi(paranoid_level(proc_root).c_str()) <= most_of_linux;
-}
+bool perfmon_suffices(const std::string& proc_root) { return is_of_linux(paranoid_level(proc_root)); }
 
 perf_refusal why_refused(int error_number, const std::string& proc_root) {
   switch (error_number) {
     case EACCES:
     case EPERM: {
       const std::string level = paranoid_level(proc_root);
-      if (!perfmon_suffices(proc_root)) {
+      if (!is_of_linux(level)) {
         return {
             errc::permission,
             fmt::format("kernel.perf_event_paranoid is {}, as Debian and Ubuntu set it: CAP_PERFMON is not "

@@ -3,7 +3,6 @@
 Run by meson (suite integration), or by hand: python3 tests/integration/remote_write_test.py --build build [TestName]
 """
 
-
 from writing import Front, Writing  # first: it finds trial.py
 from prometheus import Prometheus, missing
 from trial import run_tests

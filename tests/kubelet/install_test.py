@@ -6,7 +6,6 @@ Run by scripts/test --kubelet, or by hand: python3 tests/kubelet/install_test.py
 import datetime
 import http.client
 import json
-import pathlib
 import re
 import subprocess
 import sys
@@ -66,9 +65,8 @@ class Installed(unittest.TestCase):
         self.assertIn("connected to replica", log)
 
     def test_3_agents_read_what_the_host_has(self):
-        # From /host/proc, from /host/sys, and a software event, which takes PERFMON, and more on Debian's kernel (agent/PRIVILEGES.md).
-        counts = int(pathlib.Path("/proc/sys/kernel/perf_event_paranoid").read_text()) <= 2
-        for name in ("os_load1", "os_hugepages_total_bytes", *(["pmu_context_switches_total"] if counts else [])):
+        # From /host/proc, from /host/sys, and a software event, which takes PERFMON, and on Debian's kernel more.
+        for name in ("os_load1", "os_hugepages_total_bytes", *(["pmu_context_switches_total"] if namespaces.perfmon_suffices() else [])):
             with self.subTest(name):
                 LAB.wait_for(name, lambda name=name: set(releases.metric(LAB, name)) == {"n1", "n2"}, 60)
         # The host's end of a pod's link, which the agent's own network does not have.

@@ -21,7 +21,13 @@ REST = "binnacle-rest"  # the group of version 2 that has the processes of the f
 SYSCTLS = ["vm/overcommit_memory", "vm/panic_on_oom", "kernel/panic", "kernel/panic_on_oops", "kernel/keys/root_maxkeys", "kernel/keys/root_maxbytes",
            "net/ipv4/ip_forward", "net/ipv4/conf/all/route_localnet", "net/netfilter/nf_conntrack_max", "fs/inotify/max_user_instances"]
 PATHS = ["/etc/cni", "/etc/kubernetes", "/opt/cni", "/run/containerd", "/run/netns", "/var/lib/cni", "/var/lib/containerd", "/var/lib/kubelet", "/var/log/pods"]
+# Above 2, a level of Debian's and Ubuntu's kernels, CAP_PERFMON is not enough to count CPU events (agent/PRIVILEGES.md).
+PERF_LEVEL = pathlib.Path("/proc/sys/kernel/perf_event_paranoid")
 COMMANDS = ["apt-get", "cc", "dpkg-deb", "ip", "nft", "nsenter", "openssl", "setpriv", "unshare"]
+
+
+def perfmon_suffices():
+    return int(PERF_LEVEL.read_text()) <= 2
 
 
 def missing():

@@ -110,7 +110,7 @@ std::vector<finding> rapl_source::probe() {
     if (n.reason == absence::permission) {
       found.push_back({finding::grade::broken, what,
                        "energy_uj is readable by root only since Linux 5.10 (CVE-2020-8694)",
-                       events.empty()
+                       events.empty() || !perfmon_suffices(options_.proc_root)
                            ? "run the agent as root or grant it CAP_DAC_READ_SEARCH"
                            : "run the agent as root or grant it CAP_PERFMON (the perf PMU power has "
                              "the same counters) or CAP_DAC_READ_SEARCH"});
