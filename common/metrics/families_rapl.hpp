@@ -22,8 +22,7 @@ inline constexpr member rapl_package_tdp[] = {{"rapl_tdp_watts"}};
 
 inline constexpr std::string_view rapl_energy_privilege =
     "root or CAP_DAC_READ_SEARCH (energy_uj is root-only since Linux 5.10), or CAP_PERFMON where the kernel "
-    "has "
-    "the perf PMU power";
+    "has the perf PMU power and kernel.perf_event_paranoid is 2 or less";
 
 inline constexpr family rapl[] = {
     {.name = "rapl_power_watts",

@@ -14,9 +14,11 @@ def libraries_of(program):
 
 
 def module_order(folder, names, found=None):
-    """Modules and those that they say they depend on, in the order to load them."""
+    """Modules and those that they say they depend on, in the order to load them, without those that the kernel has in itself."""
     found = [] if found is None else found
     for name in names:
+        if any(f"/{name}.ko\n" in builtin.read_text() for builtin in folder.glob("*/modules.builtin")):
+            continue
         path = next(folder.rglob(f"{name}.ko"))
         others = re.search(rb"\0depends=([^\0]*)\0", path.read_bytes()).group(1).decode()
         module_order(folder, [other.replace("-", "_") for other in others.split(",") if other], found)

@@ -1,6 +1,6 @@
 """In-band IPMI against the kernel's own driver: a machine of QEMU (no KVM needed) with a KCS interface, behind which OpenIPMI's ipmi_sim is the BMC.
 
-    python3 tests/qemu/parts.py              fetches QEMU, a kernel and busybox, once
+    python3 tests/qemu/parts.py              fetches QEMU, kernels and busybox, once
     python3 tests/qemu/in_band_test.py       boots the guest: binnacle-ipmi --list, binnacle-agent --probe, then the agent while a sensor warms
 
 Opt-in: no other test or script runs it. The guest is Debian's kernel with ipmi_si and ipmi_devintf, busybox, our programs and their libraries.
@@ -13,8 +13,8 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[1] / "scripts"))
-import parts  # noqa: E402  (the path comes first)
-from guest import Archive  # noqa: E402
+from guest import Archive  # noqa: E402  (the path comes first)
+from parts import QEMU, SUITES, Parts  # noqa: E402
 from trial import ROOT, Failure, Trial  # noqa: E402
 
 # The system interface of a BMC in a PC: IPMI 2.0, 9.1. The firmware's tables (SMBIOS type 38) tell the driver of it.
@@ -42,13 +42,13 @@ done
 """
 
 
-def make_guest(build, to):
+def make_guest(parts, build, to):
     """The guest's initramfs."""
     archive = Archive()
     archive.console()
     archive.file("init", INIT.encode())
-    archive.file("bin/busybox", parts.BUSYBOX.read_bytes())
-    archive.modules(parts.MODULES, ["ipmi_si", "ipmi_devintf"])
+    archive.file("bin/busybox", parts.busybox.read_bytes())
+    archive.modules(parts.modules, ["ipmi_si", "ipmi_devintf"])
     archive.program(build / "agent/binnacle-agent", "programs/binnacle-agent")
     archive.program(build / "agent/ipmi/binnacle-ipmi", "programs/binnacle-ipmi")
     to.write_bytes(archive.whole())
@@ -65,15 +65,15 @@ def expect(what, text, *words):
     print(f"ok  {what}: {', '.join(words)}", flush=True)
 
 
-def run(trial, seconds):
+def run(trial, parts, seconds):
     began = time.monotonic()
     trial.start_bmc("guest")
     # Where the simulator speaks the protocol that QEMU's ipmi-bmc-extern speaks, too.
     port = (trial.folder / "guest/bmc/shim").read_text().split()[1]
     initramfs = trial.folder / "initramfs"
-    make_guest(trial.build, initramfs)
+    make_guest(parts, trial.build, initramfs)
     # With `reconnect` it connects once the machine is whole: 7.2 crashes when the BMC answers before it has an interface.
-    trial.start("guest", parts.QEMU, *MACHINE, "-chardev", f"socket,id=bmc,host=127.0.0.1,port={port},reconnect=1", "-kernel", parts.kernel(),
+    trial.start("guest", QEMU, *MACHINE, "-chardev", f"socket,id=bmc,host=127.0.0.1,port={port},reconnect=1", "-kernel", parts.kernel,
                 "-initrd", initramfs, "-append", "console=ttyS0 quiet panic=-1 no_timer_check")
     wait = lambda what, word: trial.wait_for(what, lambda: word in trial.log("guest"), seconds)  # noqa: E731
     wait("the list", "guest: end list")
@@ -92,14 +92,16 @@ def main():
     words = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     words.add_argument("--build", default=ROOT / "build", type=pathlib.Path)
     words.add_argument("--seconds", default=600, type=int, help="that each step may take (600)")
+    words.add_argument("--suite", default=SUITES[0], help=f"the release of Debian whose kernel it is ({SUITES[0]})")
     given = words.parse_args()
+    parts = Parts(given.suite)
     missing = parts.missing()
     if missing:
         print(f"in_band_test: {missing}", file=sys.stderr)
         return 2
     trial = Trial(given.build)
     try:
-        run(trial, given.seconds)
+        run(trial, parts, given.seconds)
         return 0
     except Failure as why:
         print(f"FAILED  {why}", file=sys.stderr)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Runs a command as root under another kernel: in a guest of QEMU (no KVM needed) that has this machine's files, and all its cgroups of version 2.
 
-    python3 tests/qemu/parts.py                                   fetches QEMU, a kernel and busybox, once
+    python3 tests/qemu/parts.py                                   fetches QEMU, kernels and busybox, once
     python3 tests/qemu/in_guest.py COMMAND [WORD...]              in this folder; its output comes at once, its status is this script's
-    python3 tests/qemu/in_guest.py --seconds 60 --memory 1024 uname -a
+    python3 tests/qemu/in_guest.py --suite trixie --seconds 60 --memory 1024 uname -a
 
 Files are this machine's, read-only, below a layer in the guest's memory: what the command writes ends with it; /tmp is empty. Of the environment it has HOME, PATH,
 BINNACLE_... and XDG_..., and BINNACLE_OWN_KERNEL=1: the command may change the kernel's settings. It has no network but loopback. When --seconds are over, the status is 124;
@@ -19,8 +19,8 @@ import subprocess
 import sys
 import tempfile
 
-import parts
 from guest import Archive
+from parts import QEMU, SUITES, Parts
 
 # Those that reach this machine's files; the kernel asks modprobe for all others when it needs them.
 MODULES = ["virtio_pci", "virtio_console", "9pnet_virtio", "9p", "overlay"]
@@ -49,6 +49,8 @@ mkdir -p dev/pts dev/shm
 mount -t devpts devpts dev/pts
 for folder in dev/shm tmp run; do mount -t tmpfs -o mode=1777 tmpfs $folder; done
 mount -t cgroup2 cgroup2 sys/fs/cgroup
+# Every init system passes a controller on. Until then the kernel counts perf events for the root's group alone.
+echo +cpu > sys/fs/cgroup/cgroup.subtree_control
 ip link set lo up
 hostname guest
 cp /command tmp/command
@@ -61,26 +63,26 @@ poweroff -f
 """
 
 
-def make_guest(command, to):
+def make_guest(parts, command, to):
     """The guest's initramfs, whose init gives a command of the shell this machine's files."""
     archive = Archive()
     archive.console()
-    archive.file("init", INIT.replace("@MODULES@", str(parts.MODULES)).encode())
-    archive.file("bin/busybox", parts.BUSYBOX.read_bytes())
+    archive.file("init", INIT.replace("@MODULES@", str(parts.modules)).encode())
+    archive.file("bin/busybox", parts.busybox.read_bytes())
     archive.file("command", command.encode())
-    archive.modules(parts.MODULES, MODULES)
+    archive.modules(parts.modules, MODULES)
     to.write_bytes(archive.whole())
 
 
-def run(words, seconds, memory):
+def run(parts, words, seconds, memory):
     """The status of a command, whose output goes where this script's goes."""
     kept = [f"{name}={value}" for name, value in os.environ.items() if name in ("HOME", "PATH") or name.startswith(("BINNACLE_", "XDG_"))] + ["BINNACLE_OWN_KERNEL=1"]
     with tempfile.TemporaryDirectory(prefix="binnacle-guest-") as folder:
         initramfs, console = pathlib.Path(folder, "initramfs"), pathlib.Path(folder, "console")
-        make_guest(f"cd {shlex.quote(os.getcwd())} && exec env -i {shlex.join(kept)} {shlex.join(words)}\n", initramfs)
+        make_guest(parts, f"cd {shlex.quote(os.getcwd())} && exec env -i {shlex.join(kept)} {shlex.join(words)}\n", initramfs)
         # The kernel ends it with this script. Its input stays open: at the input's end QEMU would drop the output, too.
-        guest = subprocess.Popen(["setpriv", "--pdeathsig", "KILL", "--", parts.QEMU, *MACHINE, "-smp", str(min(os.cpu_count(), 4)), "-m", str(memory), "-serial", f"file:{console}",
-                                  "-kernel", parts.kernel(), "-initrd", initramfs, "-append", ARGUMENTS], stdin=subprocess.PIPE)
+        guest = subprocess.Popen(["setpriv", "--pdeathsig", "KILL", "--", QEMU, *MACHINE, "-smp", str(min(os.cpu_count(), 4)), "-m", str(memory), "-serial", f"file:{console}",
+                                  "-kernel", parts.kernel, "-initrd", initramfs, "-append", ARGUMENTS], stdin=subprocess.PIPE)
         try:
             guest.wait(seconds)
         except subprocess.TimeoutExpired:
@@ -101,16 +103,18 @@ def run(words, seconds, memory):
 def main():
     words = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     words.add_argument("--seconds", default=600, type=int, help="that all may take, with the start (600)")
+    words.add_argument("--suite", default=SUITES[0], help=f"the release of Debian whose kernel it is ({SUITES[0]})")
     words.add_argument("--memory", default=4096, type=int, help="of the guest, in MiB (4096)")
     words.add_argument("command", nargs=argparse.REMAINDER)
     given = words.parse_args()
     if not given.command:
         words.error("which command? An example: in_guest.py uname -a")
+    parts = Parts(given.suite)
     missing = parts.missing()
     if missing:
         print(f"in_guest: {missing}", file=sys.stderr)
         return 125
-    return run(given.command, given.seconds, given.memory)
+    return run(parts, given.command, given.seconds, given.memory)
 
 
 if __name__ == "__main__":

@@ -22,9 +22,9 @@ def in_guest(*words, **environment):
 class Guest(unittest.TestCase):
     def test_without_its_parts_it_says_where_they_come_from(self):
         with tempfile.TemporaryDirectory() as empty:
-            status, said = in_guest("true", XDG_CACHE_HOME=empty)
+            status, said = in_guest("--suite", "trixie", "true", XDG_CACHE_HOME=empty)
         self.assertEqual((status, said.splitlines()),
-                         (125, ["in_guest: a guest takes a kernel, busybox, the kernel's modules: python3 tests/qemu/parts.py fetches them"]))
+                         (125, ["in_guest: a guest takes the kernel of trixie: python3 tests/qemu/parts.py trixie fetches what is missing"]))
 
     def test_a_start_that_takes_too_long(self):
         status, said = in_guest("--seconds", 1, "true")
@@ -44,19 +44,29 @@ class Guest(unittest.TestCase):
             self.assertEqual(pathlib.Path(file.name).read_text(), "this machine's\n")
 
 
-class Cgroups(unittest.TestCase):
+class Cgroups:
+    """Of each kernel."""
+
     def test_controllers_are_passed_on_as_tests_kubelet_does(self):
-        status, said = in_guest(sys.executable, "tests/kubelet/namespaces_test.py")
+        status, said = in_guest("--suite", self.suite, sys.executable, "tests/kubelet/namespaces_test.py")
         self.assertEqual(status, 0, said)
         # Elsewhere a machine with version 1 skips some.
         self.assertRegex(said, re.compile(r"^OK$", re.MULTILINE))
 
     def test_a_kubelet_runs_the_chart_s_agent(self):
         # An emulated processor takes some ten times as long as a real one.
-        status, said = in_guest("--seconds", 1800, sys.executable, "tests/kubelet/alone_test.py", "-v", BINNACLE_PATIENCE="15")
+        status, said = in_guest("--suite", self.suite, "--seconds", 1800, sys.executable, "tests/kubelet/alone_test.py", "-v", BINNACLE_PATIENCE="15")
         self.assertEqual(status, 0, said)
         self.assertIn("cgroups of version 2: /sys/fs/cgroup/kubepods/burstable/pod", said)
         self.assertRegex(said, re.compile(r"^OK$", re.MULTILINE))
+
+
+class Debian12(Cgroups, unittest.TestCase):
+    suite = "bookworm"
+
+
+class Debian13(Cgroups, unittest.TestCase):
+    suite = "trixie"
 
 
 if __name__ == "__main__":

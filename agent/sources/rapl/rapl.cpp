@@ -3,7 +3,7 @@
 #include "agent/base/problem_summary.hpp"
 #include "agent/kernel/cpu_list.hpp"
 #include "agent/sources/power_rules.hpp"
-#include "agent/sources/rapl/dead_counter.hpp"
+#include "agent/sources/rapl/no_energy.hpp"
 #include "common/system/os_error.hpp"
 
 #include <fmt/format.h>
@@ -110,6 +110,7 @@ result<void> rapl_source::discover(board& out) {
   }
   set_least_watts();
   problems_ = tree ? std::move(tree->problems) : by_perf.problems;
+  if_closed_ = closed_energy_remedy(by_perf, options_.proc_root);
   no_tree_ = tree ? std::string() : tree.error().message;
   return {};
 }
@@ -185,9 +186,7 @@ std::string rapl_source::why_unreadable(const metered_zone& z, const powercap_nu
   }
   if (!z.files) return fmt::format("zone {} has vanished", z.about.folder);
   if (n.reason == absence::permission) {
-    return "energy_uj is readable by root only since Linux 5.10 (CVE-2020-8694): run the agent as root or "
-           "grant "
-           "it CAP_DAC_READ_SEARCH, or CAP_PERFMON where there is the perf PMU power";
+    return fmt::format("{}: {}", why_energy_is_closed, if_closed_);
   }
   return fmt::format("{}/energy_uj: {}", z.about.folder,
                      n.reason == absence::malformed ? "not a number" : describe(n.error_number));

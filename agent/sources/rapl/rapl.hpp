@@ -90,6 +90,7 @@ class rapl_source final : public source {
   std::vector<metered_zone> zones_;
   std::vector<std::string> problems_;  // of the last discovery
   std::string no_tree_;                // why there is no powercap tree; empty if there is one
+  std::string if_closed_;              // what opens energy_uj
   std::string limitation_;
   duration asleep_{};
 };

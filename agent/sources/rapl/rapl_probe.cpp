@@ -1,6 +1,6 @@
 // What --probe says of RAPL: reads each zone once, by powercap or by the perf PMU.
 #include "agent/sources/power_rules.hpp"
-#include "agent/sources/rapl/dead_counter.hpp"
+#include "agent/sources/rapl/no_energy.hpp"
 #include "agent/sources/rapl/rapl.hpp"
 #include "common/system/os_error.hpp"
 
@@ -108,12 +108,8 @@ std::vector<finding> rapl_source::probe() {
     if (c.by_perf) what += energy_by_perf;
     const auto tdp = tdp_of(z);
     if (n.reason == absence::permission) {
-      found.push_back({finding::grade::broken, what,
-                       "energy_uj is readable by root only since Linux 5.10 (CVE-2020-8694)",
-                       events.empty() || !perfmon_suffices(options_.proc_root)
-                           ? "run the agent as root or grant it CAP_DAC_READ_SEARCH"
-                           : "run the agent as root or grant it CAP_PERFMON (the perf PMU power has "
-                             "the same counters) or CAP_DAC_READ_SEARCH"});
+      found.push_back({finding::grade::broken, what, why_energy_is_closed,
+                       closed_energy_remedy(by_perf, options_.proc_root)});
     } else if (n.reason != absence::none) {
       found.push_back(
           {finding::grade::broken, what,

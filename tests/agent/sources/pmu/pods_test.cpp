@@ -3,6 +3,7 @@
 #include "agent/kernel/cpu_list.hpp"
 #include "agent/sources/pmu/pod_cgroups.hpp"
 #include "tests/agent/perf_machine.hpp"
+#include "tests/agent/sources/pmu/touch_pages.hpp"
 
 #include <doctest/doctest.h>
 
@@ -277,9 +278,7 @@ TEST_CASE("the page faults of a process in a pod's cgroup on this very machine")
   const auto child = ::fork();
   if (child == 0) {
     std::ofstream(folder + "/cgroup.procs") << ::getpid() << std::flush;
-    std::vector<char> pages(512 * 4096);
-    for (std::size_t i = 0; i < pages.size(); i += 4096) static_cast<volatile char&>(pages[i]) = 1;
-    ::_exit(0);
+    ::_exit(touch_pages(512) ? 0 : 1);
   }
   int status = 0;
   REQUIRE(::waitpid(child, &status, 0) == child);

@@ -9,6 +9,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <filesystem>
 #include <linux/capability.h>
@@ -267,6 +268,26 @@ TEST_CASE("the probe says by which door energy comes") {
     CHECK(found[0].how == finding::grade::broken);
     CHECK(holds(found[0].why, "perf_event_paranoid is 2"));
     CHECK(holds(found[0].remedy, "CAP_PERFMON"));
+  }
+}
+
+TEST_CASE("both doors are closed: CAP_PERFMON is offered where it is enough") {
+  bench b(pmus::xeon());
+  powercap_sim powercap(b.sys.path(), machines::xeon_two_sockets(), 100, 0);
+  close_energy(b.sys);
+  b.sim.refusal = [](const perf_request&) { return EACCES; };
+  const auto remedies = [&b] {
+    REQUIRE(b.source.discover(b.out));
+    return std::array{b.source.read(b.out).error().message, b.source.probe().at(0).remedy};
+  };
+  for (const auto& said : remedies()) {
+    CHECK(holds(said, "CAP_DAC_READ_SEARCH"));
+    CHECK(holds(said, "CAP_PERFMON"));
+  }
+  b.sys.write("proc/sys/kernel/perf_event_paranoid", "3\n");
+  for (const auto& said : remedies()) {
+    CHECK(holds(said, "CAP_DAC_READ_SEARCH"));
+    CHECK_FALSE(holds(said, "CAP_PERFMON"));
   }
 }
 
