@@ -190,6 +190,12 @@ void power_learning::take(node_state& n, store::node_id id, instant now) {
   }
 }
 
+/// What its own meter taught; nothing where the meter does not follow the node.
+const predict::statistics& power_learning::believed(const node_state& n) {
+  static const predict::statistics nothing;
+  return predict::stands_still(n.own.learned()) ? nothing : n.own.learned();
+}
+
 /// Joins what the nodes of a kind have measured.
 void power_learning::pool() {
   kinds_.clear();
@@ -197,10 +203,10 @@ void power_learning::pool() {
   std::map<std::string, std::uint32_t, std::less<>> most;
   std::map<std::string, std::vector<const predict::statistics*>> measured;
   for (const auto& n : nodes_) {
-    if (!n || n->machine.empty() || n->own.learned().empty()) continue;
+    if (!n || n->machine.empty() || believed(*n).empty()) continue;
     const std::string name = class_of(*n);
     kind& k = kinds_[name];
-    measured[name].push_back(&n->own.learned());
+    measured[name].push_back(&believed(*n));
     ++k.nodes;
     auto& best = most[n->machine];
     if (k.nodes > best) {
@@ -214,31 +220,32 @@ void power_learning::pool() {
 std::shared_ptr<const predict::model> power_learning::model_of(const node_state& n, instant now) const {
   const double cores = store::first_present(*n.cells, policy::cpus_metric, now).value;
   if (cores <= 0) return n.told;  // not known now: as before
+  const predict::statistics& own = believed(n);
   const kind* alike_nodes = nullptr;
   if (!n.machine.empty()) {
     auto at = kinds_.find(class_of(n));
     if (at == kinds_.end()) {
       const auto usual = usual_kind_.find(n.machine);
-      if (usual != usual_kind_.end() && n.own.learned().empty()) at = kinds_.find(usual->second);
+      if (usual != usual_kind_.end() && own.empty()) at = kinds_.find(usual->second);
     }
     if (at != kinds_.end()) alike_nodes = &at->second;
   }
-  auto power =
-      predict::estimate(n.own.learned(), alike_nodes == nullptr ? nullptr : &alike_nodes->all, cores);
+  auto power = predict::estimate(own, alike_nodes == nullptr ? nullptr : &alike_nodes->all, cores);
   if (!power) return rated_model(n, cores, now);
-  const auto known = predict::known_of(n.own.learned(), alike_nodes == nullptr ? nullptr : &alike_nodes->all);
-  const bool measured = n.own.covered() > 0;
+  const auto known = predict::known_of(own, alike_nodes == nullptr ? nullptr : &alike_nodes->all);
+  const bool follows = &own == &n.own.learned();
+  const bool measured = follows && n.own.covered() > 0;
   const std::uint32_t all = alike_nodes == nullptr ? 0 : alike_nodes->nodes;
   return std::make_shared<const predict::model>(predict::model{
       std::move(*power),
       measured ? predict::model_source::node : predict::model_source::hardware_class,
-      n.own.learned(),
-      n.own.covered(),
+      own,
+      follows ? n.own.covered() : 0,
       n.own.noise(),
       n.own.samples(),
       n.own.outliers(),
-      n.own.stuck(),
-      n.own.learned().empty() ? all : all - std::min(all, 1U),
+      n.own.stuck() || !follows,
+      own.empty() ? all : all - std::min(all, 1U),
       n.machine,
       n.meter,
       now,
@@ -258,6 +265,7 @@ std::shared_ptr<const predict::model> power_learning::rated_model(const node_sta
   if (!line) return nullptr;  // ops/power_json says why
   predict::model out{std::move(*line)};
   out.from = predict::model_source::rated;
+  out.meter_stuck = n.own.stuck() || believed(n).empty() != n.own.learned().empty();
   out.hardware = n.machine;
   out.made = now;
   out.restarts = n.restarts;

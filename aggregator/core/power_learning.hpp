@@ -128,6 +128,7 @@ class power_learning {
   bool change_meter(node_state& n, std::string meter);
   static std::optional<double> load_of(node_state& n, double load, double watts, instant now);
   void pool();
+  static const predict::statistics& believed(const node_state& n);
   std::shared_ptr<const predict::model> model_of(const node_state& n, instant now) const;
   std::shared_ptr<const predict::model> rated_model(const node_state& n, double cores, instant now) const;
   static std::string class_of(const node_state& n) { return n.machine + ", by " + n.meter; }

@@ -270,11 +270,11 @@ std::vector<std::uint8_t> decider::by_watts(const name_list& names, std::size_t 
     in_flight = unseen_by_node(shared_.placed, shared_.data, load_rule, now);
   const double cap = predict::has_cap(terms.objective) ? terms.max_load : 1;
   const auto models = shared_.chords.up_to(cap, shared_.data.models_for(terms));
-  const predict::demand pod = predict::demand_of(cpu_, terms.pod_usage);
+  const predict::demand pod = predict::demand_of(cpu_, terms.pod_usage, terms.objective);
   record_.pod_cores = pod.cores;
 
   std::vector<predict::cost> costs(names.size());
-  std::uint32_t opinions = 0;
+  std::uint32_t opinions = 0, figures = 0;
   record_.power.resize(listed);
   decision::watts_cell unlisted;
   share_of_cores share_of;
@@ -307,6 +307,7 @@ std::vector<std::uint8_t> decider::by_watts(const name_list& names, std::size_t 
       costs[i].watts = placing.costs.watts;
       batch_[i].what = candidate_outcome::scored;
       ++opinions;
+      figures += placing.costs.is != predict::cost::known::error ? 1 : 0;
       write_placing(placing, w);
     }
     w.load = static_cast<float>(load.measured);
@@ -318,8 +319,11 @@ std::vector<std::uint8_t> decider::by_watts(const name_list& names, std::size_t 
   const auto beyond = predict::score(terms.objective, costs, scores);
   for (const std::uint32_t i : beyond) batch_[i].value = decision::standing::beyond;
   shared_.counted.beyond += beyond.size();
-  no_opinion_ = opinions == 0;
-  const bool some_missing = opinions != 0 && opinions < names.size();
+  no_opinion_ = figures == 0;
+  if (no_opinion_) {
+    for (auto& c : batch_) c.what = candidate_outcome::unscored;
+  }
+  const bool some_missing = figures != 0 && opinions < names.size();
   if (some_missing && by_.strategy->on_missing == policy::missing::allow) give_the_mean(scores, opinions);
   return scores;
 }

@@ -50,7 +50,7 @@ result<void> give_secret(served_model& to, std::string_view name_space, std::str
 result<node_model> model_in(const json::object* predictor, std::string_view name_space) {
   const auto power = term_in(predictor, "powerConsumption");
   const bool provided = term_in(predictor, "powerConsumptionEndpointProvider").has_value();
-  if (!power || power->type.empty())
+  if (!power || power->type.empty() || (provided && power->endpoint.empty()))
     return error{errc::invalid_input,
                  provided ? "its powerConsumptionEndpointProvider is not asked: name the model in "
                             "predictor.powerConsumption"

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -120,14 +121,14 @@ readings readings_of(const store::row& cells, instant now) {
   out.inlet = value_of("host_inlet_temperature_celsius");
   if (!out.inlet) out.inlet = value_of("inlet_temp");
   out.pressure = value_of("delta_p");
+  // In the order of their series: a processor that is silent does not give its place to the other.
+  const std::array places{&out.cpu1, &out.cpu2};
+  std::size_t place = 0;
   for (const auto i : cells.series().of_family("bmc_cpu_temperature_celsius")) {
+    if (place == places.size()) break;
     const auto s = cells.load(i);
-    if (!s.present(now)) continue;
-    if (out.cpu1) {
-      out.cpu2 = to_double(s.value);
-      break;
-    }
-    out.cpu1 = to_double(s.value);
+    if (s.present(now)) *places[place] = to_double(s.value);
+    ++place;
   }
   return out;
 }

@@ -16,6 +16,8 @@ namespace {
 
 namespace json = boost::json;
 
+// What a server draws at least and at most. A model in kilowatts says less than a watt.
+constexpr double least_watts = 1;
 constexpr double most_watts = 100'000;
 /// How far watts may lie below those of lower loads, in the mean of all loads, as a share of them: models of
 /// trees have dips. Lifted to a curve that never falls, a model that fell further would be flat over most
@@ -126,10 +128,11 @@ std::string refusal_in(std::string_view body) {
 
 result<predict::curve> curve_of(const std::vector<double>& watts, double cores) {
   for (std::size_t i = 0; i < watts.size(); ++i) {
-    if (watts[i] > 0 && watts[i] <= most_watts) continue;
+    if (watts[i] >= least_watts && watts[i] <= most_watts) continue;
     return error{errc::invalid_input,
-                 fmt::format("the model says {:.6g} W at {:.0f} % load, which no server draws", watts[i],
-                             100.0 * static_cast<double>(i) / static_cast<double>(watts.size() - 1))};
+                 fmt::format("the model says {:.6g} W at {:.0f} % load, which no server draws{}", watts[i],
+                             100.0 * static_cast<double>(i) / static_cast<double>(watts.size() - 1),
+                             watts[i] > 0 && watts[i] < least_watts ? ": does it answer in kilowatts?" : "")};
   }
   if (std::ranges::max(watts) <= watts.front())
     return error{errc::invalid_input, "the model's watts do not rise with the load"};

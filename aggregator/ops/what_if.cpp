@@ -112,7 +112,7 @@ class what_if_answer final : public http::slices {
     predict::pod_cpu one;
     one.containers.push_back(
         {predict::container_cpu::kind::app, static_cast<double>(asked_.cpu.nano) * 1e-9, std::nullopt});
-    return predict::demand_of(one, strategy_.power.pod_usage);
+    return predict::demand_of(one, strategy_.power.pod_usage, strategy_.power.objective);
   }
 
   bool refused(store::node_id id) const {

@@ -71,7 +71,7 @@ void score_as_wao(objective by, std::span<const cost> costs, std::span<std::uint
 
 }  // namespace
 
-demand demand_of(const pod_cpu& pod, double usage) {
+demand demand_of(const pod_cpu& pod, double usage, objective by) {
   demand out{usage * pod.cores(), 0, {}};
   std::vector<wao_v2::container_cpu> containers;
   for (const container_cpu& c : pod.containers) {
@@ -80,6 +80,8 @@ demand demand_of(const pod_cpu& pod, double usage) {
   }
   out.wao_need = wao_v2::need(containers);
   if (!containers.empty()) out.wao_container = {containers.front().request, containers.front().limit};
+  if (by == objective::wao_v1) out.cores = wao_v1::use_of(out.wao_container);
+  if (by == objective::wao_v2) out.cores = out.wao_need;
   return out;
 }
 

@@ -18,8 +18,8 @@ struct demand {
   wao_v1::container_cpu wao_container;  ///< its first container
 };
 /// `usage`: the share of its CPU request that a pod is assumed to use. WAO's objectives do not apply it to
-/// the pod that is placed.
-demand demand_of(const pod_cpu& pod, double usage);
+/// the pod that is placed: `cores` is what theirs takes it to use.
+demand demand_of(const pod_cpu& pod, double usage, objective by = objective::best_chord);
 
 /// A candidate: what is known of it up to the cap, and its load in cores, what is in flight included. Null:
 /// no model, or no load.

@@ -20,6 +20,11 @@ void statistics::add(double load, double watts, std::uint16_t weight) noexcept {
   watts_[b] += static_cast<float>(share * (watts - static_cast<double>(watts_[b])));
 }
 
+void statistics::forget(std::size_t bin) noexcept {
+  loads_[bin] = watts_[bin] = 0;
+  samples_[bin] = 0;
+}
+
 bool statistics::empty() const noexcept {
   return std::ranges::all_of(samples_, [](std::uint16_t n) { return n == 0; });
 }

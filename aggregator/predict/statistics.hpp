@@ -23,6 +23,8 @@ class statistics {
   /// Adds a sample at a load 0..1. It counts as `weight` equal samples.
   void add(double load, double watts, std::uint16_t weight = 1) noexcept;
 
+  void forget(std::size_t bin) noexcept;
+
   std::uint16_t samples(std::size_t bin) const noexcept { return samples_[bin]; }
   double load(std::size_t bin) const noexcept { return static_cast<double>(loads_[bin]); }
   double watts(std::size_t bin) const noexcept { return static_cast<double>(watts_[bin]); }

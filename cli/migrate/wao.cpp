@@ -219,6 +219,12 @@ void each_enabled(const YAML::Node& profile, F&& f) {
   }
 }
 
+bool has_plugin(const YAML::Node& profile, std::string_view name) {
+  bool yes = false;
+  each_enabled(profile, [&](const YAML::Node& p) { yes = yes || text_of(p, "name") == name; });
+  return yes;
+}
+
 bool minimizes_power(const YAML::Node& profile) {
   bool yes = false;
   each_enabled(profile, [&](const YAML::Node& p) { yes = yes || is_power_plugin(text_of(p, "name")); });
@@ -238,9 +244,10 @@ void take_arguments(const YAML::Node& profile, const std::string& whose, migrati
     }
   }
   YAML::Node strategy(YAML::NodeType::Map);
-  // WAO's default, which it also uses for 0.
+  // The default of WAO's second version, which it also uses for 0. The first counts all that a pod asks for.
   const std::string share = text_of(args, "podUsageAssumption");
-  strategy["podUsageAssumption"] = share.empty() || share == "0" || share == "0.0" ? "0.5" : share;
+  const std::string usual = has_plugin(profile, "MinimizePower") ? "0.5" : "1";
+  strategy["podUsageAssumption"] = share.empty() || share == "0" || share == "0.0" ? usual : share;
   out.carried(whose + ", podUsageAssumption", "the strategy's field of this name");
   const std::string format = text_of(args, "cpuUsageFormat");
   if (format != "Percent") strategy["cpuFormat"] = "Raw";

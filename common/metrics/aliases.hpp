@@ -196,7 +196,7 @@ inline constexpr alias old_names[] = {
      .offset = 1,
      .note = "ipmi_exporter chassis; 1 is no fault"},
     {.name = "ipmi_bmc_info", .family = "bmc_info", .note = "ipmi_exporter bmc"},
-    {.name = "inlet_temp", .family = "bmc_inlet_temperature_celsius", .note = "WAO"},
+    {.name = "inlet_temp", .family = "host_inlet_temperature_celsius", .note = "WAO"},
     // TAS's power demo: percent of TDP, mean over the packages, made by a Prometheus rule from collectd's
     // interval means.
     {.name = "node_package_power_avg",

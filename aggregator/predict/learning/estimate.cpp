@@ -24,6 +24,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 namespace binnacle::predict {
 namespace {
@@ -138,6 +139,19 @@ known_loads known_of(const statistics& own, const statistics* of_class) noexcept
     }
   }
   return out;
+}
+
+bool stands_still(const statistics& own) noexcept {
+  constexpr double wide = 0.5, rise = 0.03;
+  const known_loads known = known_of(own, nullptr);
+  if (known.to - known.from < wide) return false;
+  double least = std::numeric_limits<double>::infinity(), most = 0;
+  for (std::size_t b = 0; b < bins; ++b) {
+    if (own.samples(b) < least_samples) continue;
+    least = std::min(least, own.watts(b));
+    most = std::max(most, own.watts(b));
+  }
+  return most < (1 + rise) * least;
 }
 
 std::optional<curve> estimate(const statistics& own, const statistics* of_class, double cores) {

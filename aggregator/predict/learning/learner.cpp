@@ -17,6 +17,9 @@
 //   measured there.
 // - They change for good: a second power supply, a new disk shelf, another limit. Then every sample is an
 //   outlier. After twenty in a row it is the learned curve that is wrong (`anew_outliers`).
+// - They lied before there was anything to compare with: a spike while a bin was new. Then the outliers at
+//   this load are honest, and the samples at other loads are none. After twenty in a row at one load only
+//   this bin begins again.
 //
 // A bin judges samples only from least_samples on: the first ones have nothing to be compared with. The
 // whole state has a fixed size (static_assert in the header), because there is one for every node.
@@ -59,6 +62,7 @@ void learner::begin() noexcept {
   variance_ = 0;
   samples_ = outliers_ = 0;
   in_a_row_ = 0;
+  against_ = {};
 }
 
 /// Whether the meter repeats itself while the load moves.
@@ -109,13 +113,21 @@ learner::outcome learner::add(double load, double watts, std::uint8_t most_repea
     return outcome::anew_stuck;
   }
   auto what = outcome::learned;
+  const std::size_t bin = statistics::bin_of(load);
   if (far_off(load, watts)) {
     ++outliers_;
-    if (++in_a_row_ < most_outliers) return outcome::outlier;
-    begin();
-    what = outcome::anew_outliers;
+    const bool all_wrong = ++in_a_row_ >= most_outliers, bin_wrong = ++against_[bin] >= most_outliers;
+    if (all_wrong) {
+      begin();
+      what = outcome::anew_outliers;
+    } else if (bin_wrong) {
+      learned_.forget(bin);
+    } else {
+      return outcome::outlier;
+    }
   }
   in_a_row_ = 0;
+  against_[bin] = 0;
   learned_.add(load, watts);
   ++samples_;
   return what;

@@ -9,7 +9,7 @@
 
 namespace binnacle::predict {
 
-/// Learns what one node draws at which load from its own meter, sample by sample, in some 250 bytes, and
+/// Learns what one node draws at which load from its own meter, sample by sample, in some 270 bytes, and
 /// takes nothing from a meter that lies, repeats itself or measures something else than before. `estimate`
 /// makes a curve of it. Feed it watts and load of the same moments, or means over the same span. Pure, no
 /// clock. When the node's hardware or its kind of meter has changed, the owner begins with a new learner.
@@ -46,7 +46,7 @@ class learner {
   std::uint32_t outliers() const noexcept { return outliers_; }  ///< left out since it began
   bool stuck() const noexcept { return stuck_; }
 
-  static constexpr std::uint8_t most_outliers = 20;  ///< in a row
+  static constexpr std::uint8_t most_outliers = 20;  ///< in a row, or in a row at one load
   static constexpr std::uint8_t usual_repeats = 30;
 
  private:
@@ -60,12 +60,14 @@ class learner {
   float lowest_ = 0, highest_ = 0;  // loads since the meter last moved
   float variance_ = 0;              // of distances, as shares of watts
   std::uint32_t samples_ = 0, outliers_ = 0;
-  std::uint8_t in_a_row_ = 0;
+  std::uint8_t in_a_row_ = 0;  // outliers
+  // Outliers in each bin, since the last sample that was none there.
+  std::array<std::uint8_t, statistics::bins> against_{};
   std::uint8_t repeats_ = 0;
   std::uint8_t contradicted_ = 0;  // of these, at loads where the node drew other watts before
   bool stuck_ = false;
 };
-static_assert(sizeof(learner) <= 256);
+static_assert(sizeof(learner) <= 280);
 
 std::string_view to_string(learner::outcome o) noexcept;  ///< "learned", "anew_stuck"…
 

@@ -9,7 +9,7 @@ namespace binnacle::predict::wao_v1 {
 std::optional<shares> shares_of(double load, double capacity, container_cpu pod) noexcept {
   if (pod.limit == 0 && pod.request == 0) return std::nullopt;
   if (load + pod.limit > capacity) return std::nullopt;
-  return shares{load / capacity, (load + (pod.request != 0 ? pod.request : decay * pod.limit)) / capacity};
+  return shares{load / capacity, (load + use_of(pod)) / capacity};
 }
 
 float rounded(double share) noexcept { return static_cast<float>(std::round(share * 10) / 10); }

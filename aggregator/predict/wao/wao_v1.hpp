@@ -20,6 +20,11 @@ struct container_cpu {
   double limit = 0;
 };
 
+/// What the pod is taken to use, in cores: the request, else a part of the limit.
+constexpr double use_of(container_cpu pod) noexcept {
+  return pod.request != 0 ? pod.request : decay * pod.limit;
+}
+
 /// The node's use as a share of its capacity, before and with the pod. Nothing if the container names neither
 /// request nor limit, or if its limit does not fit (a request is not checked).
 struct shares {

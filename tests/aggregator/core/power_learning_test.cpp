@@ -366,6 +366,27 @@ TEST_SUITE("aggregator/core/power_learning") {
     CHECK(w.model("a")->samples < 40);
   }
 
+  TEST_CASE(
+      "a meter that is stuck and adds noise makes no curve, neither of its node nor of others like it") {
+    world w;
+    w.add("stuck");
+    w.add("honest");
+    w.add("young");
+    for (int i = 0; i < 600; ++i) {
+      const double load = 0.5 + 0.5 * std::sin(0.02 * i);
+      w.second({{"stuck", load}}, 200 + 5 * std::sin(12.9898 * i));
+      w.second({{"honest", load}});
+      w.second({{"young", 0.3}});
+    }
+    const auto of = [&w](const char* node, double load) { return w.model(node)->power.watts(cores * load); };
+    REQUIRE(w.model("stuck") != nullptr);
+    CHECK(w.model("stuck")->from == predict::model_source::hardware_class);
+    CHECK(w.model("stuck")->meter_stuck);
+    CHECK_FALSE(w.model("honest")->meter_stuck);
+    for (const char* node : {"stuck", "honest", "young"})
+      CHECK(of(node, 0.9) / of(node, 0.3) == doctest::Approx(watts_at(0.9) / watts_at(0.3)).epsilon(0.05));
+  }
+
   TEST_CASE("a BMC that is read each ten seconds is learned from on a busy node") {
     world w;
     w.stale_after_ms = 30'000;

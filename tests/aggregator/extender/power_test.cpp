@@ -235,7 +235,8 @@ TEST_SUITE("aggregator/extender/power") {
     for (const auto by : {predict::objective::wao_v1, predict::objective::wao_v2}) {
       CAPTURE(predict::to_string(by));
       power_fleet f({.objective = by});
-      (void)f.ask(power_fleet::pod("web", "0"));
+      CHECK(f.ask(power_fleet::pod("web", "0")).empty());  // no opinion, and not 0 for all
+      CHECK(f.record().how == decision::outcome::no_data);
       CHECK_MESSAGE(f.told().find("flat scores 0: no figure: the pod") != std::string::npos, f.told());
       CHECK_MESSAGE(f.told().find("names no CPU, and WAO's rule needs it") != std::string::npos, f.told());
       CHECK_MESSAGE(f.told().find("90 %") == std::string::npos, f.told());

@@ -61,6 +61,9 @@ TEST_SUITE("aggregator/model_servers/node_configs") {
           std::string::npos);
     CHECK(why(R"({"powerConsumptionEndpointProvider":{"type":"Redfish","endpoint":"https://10.0.0.100"}})")
               .find("powerConsumptionEndpointProvider is not asked") != std::string::npos);
+    CHECK(why(R"({"powerConsumption":{"type":"V2InferenceProtocol","endpoint":""},)"
+              R"("powerConsumptionEndpointProvider":{"type":"Redfish","endpoint":"https://10.0.0.100"}})")
+              .find("powerConsumptionEndpointProvider is not asked") != std::string::npos);
   }
 
   TEST_CASE("a basicAuthSecret is one of the object's namespace, and its password goes over TLS only") {

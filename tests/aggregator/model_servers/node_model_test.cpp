@@ -208,6 +208,13 @@ TEST_SUITE("aggregator/model_servers/node_model") {
     CHECK(*r.cpu1 == 51);
     CHECK(*r.cpu2 == 47);
     CHECK(*r.pressure == doctest::Approx(3.2));
+    // The first processor's sensor is silent.
+    const auto other = *all.node("b");
+    REQUIRE(all.set_catalog(other, announced, now).has_value());
+    REQUIRE(all.apply(other, store::batch_at(announced, now, {{2, 47}}), duration::zero(), now).has_value());
+    const readings half = readings_of(*all.cells(other), now);
+    CHECK_FALSE(half.cpu1);
+    CHECK(*half.cpu2 == 47);
   }
 }
 

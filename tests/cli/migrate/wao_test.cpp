@@ -193,6 +193,8 @@ profiles:
     const std::string subject = "KubeSchedulerConfiguration, percentageOfNodesToScore";
     const auto all = with("percentageOfNodesToScore: 100\n");  // as WAO's first version ships
     CHECK(sentence(all, subject, note::fate::carried).find("default") != std::string::npos);
+    // That version counts all that a pod asks for.
+    CHECK(all.objects.at(0)["spec"]["strategies"]["minimizepower"]["podUsageAssumption"].Scalar() == "1");
     CHECK_FALSE(all.values["scheduler"]["percentageOfNodesToScore"]);
     const auto some = with("percentageOfNodesToScore: 30\n");
     CHECK(some.values["scheduler"]["percentageOfNodesToScore"].as<int>() == 30);

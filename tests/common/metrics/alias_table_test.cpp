@@ -79,7 +79,7 @@ TEST_SUITE("common/metrics/alias_table") {
         {"ipmi_up", "binnacle_agent_source_up", "source", "bmc", 1, 0},
         {"collectd_ipmi_temperature", "bmc_temperature_celsius", "", "", 1, 0},
         {"collectd_ipmi_percent", "bmc_fan_ratio", "", "", 100, 0},
-        {"inlet_temp", "bmc_inlet_temperature_celsius", "", "", 1, 0},
+        {"inlet_temp", "host_inlet_temperature_celsius", "", "", 1, 0},
     };
     for (const row& r : rows) {
       CAPTURE(r.name);

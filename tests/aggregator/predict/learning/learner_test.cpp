@@ -88,6 +88,32 @@ TEST_SUITE("aggregator/predict/learning/learner") {
     CHECK(off_at(l, 0.5) < 0.02);
   }
 
+  TEST_CASE("a spike at a load that was new does not stay, though the load moves on") {
+    learner l;
+    for (int i = 0; i < 10; ++i) CHECK(l.add(0.2, 5 * watts_at(0.2, i)) == outcome::learned);
+    for (int i = 0; i < 1200; ++i) {
+      const double load = wandering(i);
+      REQUIRE(l.add(load, watts_at(load, i)) != outcome::anew_outliers);
+    }
+    CHECK(l.outliers() == learner::most_outliers);
+    for (const double load : {0.2, 0.5, 0.9}) CHECK(off_at(l, load) < 0.03);
+  }
+
+  TEST_CASE("watts that hardly rise over half of all loads are not the node's") {
+    learner stuck, narrow, lenovo;
+    for (int i = 0; i < 1200; ++i) {
+      const double jitter = 10 * std::sin(12.9898 * i), load = wandering(i);
+      stuck.add(load, 200 + jitter);
+      narrow.add(0.5 + 0.4 * (load - 0.5), 200 + jitter);
+      lenovo.add(load, 200 + 300 * std::min(load, 0.6) + jitter);
+    }
+    CHECK(stands_still(stuck.learned()));
+    CHECK_FALSE(stands_still(narrow.learned()));  // over fewer loads a server may be flat
+    CHECK_FALSE(stands_still(lenovo.learned()));
+    CHECK_FALSE(stands_still(taught().learned()));
+    CHECK_FALSE(stands_still(learner().learned()));
+  }
+
   TEST_CASE("a meter that begins to measure something else makes it begin again, and say so") {
     // The meter now measures the CPU packages instead of the whole machine (0.4), or reports kilowatts, or
     // milliwatts.
