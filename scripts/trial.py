@@ -269,9 +269,11 @@ class Trial(Processes):
         """`host`: where it looks for aggregators. `scrape`: the port of its own /metrics; 0: any, None: it has none. `under`: a command that runs it."""
         who = certificate or node
         identity = ["--token-file", token_file] if token_file else ["--cert", self.pki / f"node-{who}.crt", "--key", self.pki / f"node-{who}.key"]
+        # Where the caller names no BMC, there is none: this machine's own would be both nodes' meter.
+        bmc = [] if {"--bmc-device", "--bmc-host"} & set(more) else ["--bmc-device", self.folder / "no-ipmi"]
         self.start(name or node, *under, self.build / "agent/binnacle-agent", "--node-name", node, "--aggregator", f"{host}:{self.ports['ingest']}",
                    *identity, "--ca", self.pki / "server-ca.crt",
-                   "--listen", "" if scrape is None else f"127.0.0.1:{scrape or free_port()}", *more)
+                   "--listen", "" if scrape is None else f"127.0.0.1:{scrape or free_port()}", *bmc, *more)
 
     # What users ask
 

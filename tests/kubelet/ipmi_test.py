@@ -7,6 +7,7 @@ Run by scripts/test --kubelet, or by hand: python3 tests/kubelet/ipmi_test.py [T
 """
 
 import json
+import pathlib
 import shutil
 import signal
 import unittest
@@ -44,6 +45,8 @@ def warm(celsius):
 
 class Sidecar(unittest.TestCase):
     def test_1_without_a_device_the_pod_is_ready_and_its_agent_says_what_is_missing(self):
+        if pathlib.Path("/dev/ipmi0").exists():
+            self.skipTest("this machine has /dev/ipmi0")
         pod = LAB.wait_for("the agent", agent, 120)
         self.assertEqual([c["name"] for c in pod["status"]["containerStatuses"]], ["agent", "ipmi"])
         LAB.wait_for("values of the others", lambda: "n1" in releases.metric(LAB, "os_load1"), 120)

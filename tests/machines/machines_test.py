@@ -30,6 +30,7 @@ def surroundings(folder):
         "no-locale": ([], {}, ["LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "TZ", "HOME", "USER", "LOGNAME", "TERM"]),
         "umask-077": (["-k", "077"], {}, []),
         "ordinary-user": (["-u", A_USER], {"HOME": "/nonexistent", "USER": "nobody"}, []),
+        "container-root": (["-c"], {}, []),
         "no-ipv6": (["-n", "ipv4"], {}, []),
         "ports-taken": (["-n", "busy"], {}, []),
         "collectd": (["-n", "collectd"], {}, []),

@@ -2,6 +2,7 @@
 // found on it, and with which values. The report of a new machine is put there unchanged; this test then
 // prints the text for its NAME.expected.
 #include "agent/base/probe.hpp"
+#include "agent/kernel/pmu_device.hpp"
 #include "agent/kernel/slow_reader.hpp"
 #include "agent/sources/host/host.hpp"
 #include "agent/sources/os/os.hpp"
@@ -19,11 +20,13 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <linux/perf_event.h>
 #include <memory>
 #include <set>
 #include <string>
@@ -57,7 +60,19 @@ struct bench {
       return 1000;  // events that count no energy
     };
     perf.rate = [joules](const perf_encoding& e, unsigned cpu) { return joules(e, cpu).value_or(0); };
-    perf.refusal = [joules](const perf_request& r) { return joules(r.event, r.cpu) ? 0 : EACCES; };
+    perf.refusal = [joules, counts = has_cpu_pmu(sys)](const perf_request& r) {
+      if (!counts && is_of_cpus(r.event)) return ENOENT;
+      return joules(r.event, r.cpu) ? 0 : EACCES;
+    };
+  }
+  /// Many virtual machines have none. Then the kernel knows no event of a CPU.
+  static bool has_cpu_pmu(const std::string& sys) {
+    return std::ranges::any_of(find_pmu_devices(sys), [](const pmu_device& d) {
+      return d.name() == "cpu" || d.name() == "cpu_core" || d.name().starts_with("armv8");
+    });
+  }
+  static bool is_of_cpus(const perf_encoding& e) {
+    return e.type == PERF_TYPE_HARDWARE || e.type == PERF_TYPE_HW_CACHE || e.type == PERF_TYPE_RAW;
   }
   static std::string name_of(const power_event& e) {
     return e.package.empty()     ? e.zone
