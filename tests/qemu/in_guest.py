@@ -49,8 +49,8 @@ mkdir -p dev/pts dev/shm
 mount -t devpts devpts dev/pts
 for folder in dev/shm tmp run; do mount -t tmpfs -o mode=1777 tmpfs $folder; done
 mount -t cgroup2 cgroup2 sys/fs/cgroup
-# Every init system passes a controller on. Until then the kernel counts perf events for the root's group alone.
-echo +cpu > sys/fs/cgroup/cgroup.subtree_control
+# Every init system passes controllers on. Until then the kernel counts perf events for the root's group alone.
+echo +cpu +memory +pids > sys/fs/cgroup/cgroup.subtree_control
 ip link set lo up
 hostname guest
 cp /command tmp/command
