@@ -98,12 +98,14 @@ std::vector<asker::call> asker::next(instant now, const may_be_asked& may) {
       });
     });
     // Questions are in the order of their models.
-    std::erase_if(inputs_, [&](const auto& one) {
+    const auto is_unused = [&](const auto& one) {
       question first;
       first.model = one.first;
       const auto at = entries_.lower_bound(first);
       return at == entries_.end() || at->first.model != one.first;
-    });
+    };
+    std::erase_if(inputs_, is_unused);
+    std::erase_if(versions_, is_unused);
   }
   std::vector<call> out;
   for (auto& [q, e] : entries_) {
@@ -158,6 +160,28 @@ void asker::take(const question& q, entry& e, server& s, std::vector<double> wat
   e.pauses.reset();
 }
 
+/// Takes note of the version that answered. If it is another one than before, all curves of the model are
+/// asked for again, and what was heard of them so far is dropped. Returns whether the points that were just
+/// heard belong to such a curve.
+bool asker::has_changed(const served_model& model, std::string said, const entry& asked, instant now) {
+  if (said.empty()) return false;
+  version& last = versions_[model];
+  const bool is_new = !last.text.empty() && last.text != said && now - last.changed_at >= version_lasts;
+  last.text = std::move(said);
+  if (!is_new) return false;
+  last.changed_at = now;
+  inputs_.erase(model);
+  const bool begun = !asked.watts.empty();
+  question first;
+  first.model = model;
+  for (auto at = entries_.lower_bound(first); at != entries_.end() && at->first.model == model; ++at) {
+    entry& e = at->second;
+    e.answered_at = std::min(e.answered_at, now - asked_again_after);
+    e.watts.clear();
+  }
+  return begun;
+}
+
 /// Whatever keeps a server from saying what a model takes, the next call shows how ill it is.
 void asker::take_metadata(const call& c, entry& e, const result<reply>& got, instant now) {
   const served_model& model = c.about.model;
@@ -195,6 +219,10 @@ void asker::answered(const call& c, const result<reply>& got, instant now) {
       auto watts = model.by == carrier::grpc ? watts_in_message(model.speaks, got->body, c.count)
                                              : watts_in(model.speaks, got->body, c.count);
       if (watts.has_error()) return leave_alone(e, call_outcome::implausible, watts.error().message, now);
+      auto version = model.by == carrier::grpc ? version_in_message(model.speaks, got->body)
+                                               : version_in(model.speaks, got->body);
+      // These are points of another model than those before.
+      if (has_changed(model, std::move(version), e, now)) return count(call_outcome::answered);
       return take(c.about, e, s, std::move(*watts), now);
     }
     case reply::verdict::too_many:

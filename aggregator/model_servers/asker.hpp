@@ -33,13 +33,17 @@ namespace binnacle::model_servers {
 ///
 /// The first call for a V2 model asks for its metadata: what its input is called, and what it takes. A server
 /// that does not say is asked as WAO asks its models. When a model refuses a question, its metadata are read
-/// again: it may be another model by then.
+/// again: it may be another model by then. When a V2 model's answer names another version than the last one,
+/// all curves of that model are asked for again at once; no curve is put together from two versions.
 class asker {
  public:
   static constexpr std::size_t most_questions = 2'000;
   static constexpr duration asked_again_after = std::chrono::minutes(15);
   static constexpr duration counts_for = std::chrono::hours(1);
   static constexpr duration dropped_after = std::chrono::minutes(10);
+  /// Replicas of a server may have different versions for a while, or for ever: only then is a change a
+  /// change.
+  static constexpr duration version_lasts = std::chrono::minutes(1);
   static constexpr duration batches_grow_after = std::chrono::hours(1);
   /// So few points that a healthy server answers them in time.
   static constexpr std::size_t few = 8;
@@ -100,12 +104,19 @@ class asker {
   void leave_alone(server& s, std::string why, duration at_least, instant now);
   void leave_alone(entry& e, call_outcome what, std::string why, instant now);
   void take(const question& q, entry& e, server& s, std::vector<double> watts, instant now);
+  bool has_changed(const served_model& model, std::string said, const entry& asked, instant now);
   void take_metadata(const call& c, entry& e, const result<reply>& got, instant now);
   bool due(const entry& e, instant now) const;
 
   std::map<question, entry> entries_;
   std::map<std::string, server> servers_;
   std::map<served_model, model_input> inputs_;  // of V2 models whose metadata were asked for
+  /// That answered last, where the server says it.
+  struct version {
+    std::string text;
+    instant changed_at{};
+  };
+  std::map<served_model, version> versions_;
   std::mt19937_64 random_;
   call_counters counted_{};
   bool full_ = false;

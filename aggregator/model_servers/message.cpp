@@ -381,4 +381,14 @@ result<std::vector<double>> watts_in_message(protocol speaks, std::string_view m
   }
 }
 
+std::string version_in_message(protocol speaks, std::string_view message) {
+  if (speaks != protocol::v2) return {};
+  try {
+    pbf_reader from(message.data(), message.size());
+    while (from.next(infer_version, pbf_wire_type::length_delimited)) return from.get_string();
+  } catch (const protozero::exception&) {
+  }
+  return {};
+}
+
 }  // namespace binnacle::model_servers

@@ -22,6 +22,9 @@ std::string message_of(const question& q, std::size_t first, std::size_t count,
 /// Errors: as watts_in().
 result<std::vector<double>> watts_in_message(protocol speaks, std::string_view message, std::size_t count);
 
+/// As version_in().
+std::string version_in_message(protocol speaks, std::string_view message);
+
 /// Where a V2 server is asked for a model's metadata, and the request.
 inline constexpr std::string_view metadata_method = "/inference.GRPCInferenceService/ModelMetadata";
 std::string metadata_message_of(const served_model& m);

@@ -112,6 +112,14 @@ result<std::vector<double>> watts_in(protocol speaks, std::string_view body, std
   return out;
 }
 
+std::string version_in(protocol speaks, std::string_view body) {
+  boost::system::error_code failed;
+  const json::value answer = json::parse(body, failed);
+  const json::object* whole = failed || speaks != protocol::v2 ? nullptr : answer.if_object();
+  const json::value* version = whole == nullptr ? nullptr : whole->if_contains("model_version");
+  return version == nullptr || !version->is_string() ? std::string() : std::string(version->get_string());
+}
+
 std::string refusal_in(std::string_view body) {
   boost::system::error_code failed;
   const json::value answer = json::parse(body, failed);

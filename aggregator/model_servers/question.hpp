@@ -42,6 +42,9 @@ std::string body_of(const question& q, std::size_t first, std::size_t count, con
 /// question; invalid_input, if the model's answer is not a number. Each is a clause.
 result<std::vector<double>> watts_in(protocol speaks, std::string_view body, std::size_t count);
 
+/// The version of the model that answered, where a V2 server says it: "model_version". Else empty.
+std::string version_in(protocol speaks, std::string_view body);
+
 /// The server's reason for a refusal, in any of its forms ({"error"}, {"detail"} or plain text), shortened.
 std::string refusal_in(std::string_view body);
 

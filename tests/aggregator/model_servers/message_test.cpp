@@ -288,6 +288,20 @@ TEST_SUITE("aggregator/model_servers/message") {
     CHECK(v2(two, 1)->front() == 5);
   }
 
+  TEST_CASE("a response of V2 says which version of the model answered") {
+    std::string said, nothing;
+    pbf_writer to(said);
+    to.add_string(1, "pc");
+    to.add_string(2, "v7");
+    CHECK(version_in_message(protocol::v2, said) == "v7");
+    CHECK(version_in_message(protocol::tf_serving, said).empty());
+    CHECK(version_in_message(protocol::v2, nothing).empty());
+    CHECK(version_in_message(protocol::v2, said.substr(0, said.size() - 1)).empty());
+    CHECK(version_in(protocol::v2, R"({"model_name":"pc","model_version":"3"})") == "3");
+    CHECK(version_in(protocol::v2, R"({"model_version":3})").empty());
+    CHECK(version_in(protocol::v2, "no JSON").empty());
+  }
+
   TEST_CASE("whatever else a server says is an error in words, wherever it is cut") {
     for (const std::string& bad :
          {std::string(), std::string("nonsense"), std::string(100, '\xff'), infer("FP32", ""),
