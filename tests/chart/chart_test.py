@@ -163,6 +163,24 @@ class Objects(Renderings):
                 pod = HELM.template(NODES | settings).one("Deployment", "binnacle-aggregator")["spec"]["template"]["spec"]
                 self.assertEqual(pod["terminationGracePeriodSeconds"], seconds)
 
+    def test_the_admission_policy_knows_the_labels_of_others_that_the_aggregator_knows_and_its_prefix(self):
+        code = (ROOT / "aggregator/policy/label_keys.cpp").read_text()
+
+        def policy(settings):
+            spec = HELM.template(NODES | {"aggregator": {"settings": settings}}).one("ValidatingAdmissionPolicy", "binnacle-aggregator-nodes")["spec"]
+            return {v["name"]: v["expression"] for v in spec["variables"]}, [v["expression"] for v in spec["validations"] if ".wellKnown" in v["expression"]]
+
+        lists, (rule,) = policy({})
+        for name, array in (("wellKnown", "well_known"), ("others", "others")):
+            known = re.findall(r'"([^"]+)"', re.search(rf"{array}\[\] = {{(.*?)}};", code, re.DOTALL)[1])
+            self.assertGreater(len(known), 30)
+            self.assertEqual(json.loads(lists[name]), known, name)
+        self.assertIn('key.startsWith("telemetry.aware.scheduling.")', rule)
+        self.assertIn('key.startsWith("")', rule)
+        _, (rule,) = policy({"label-prefix": "tas-"})
+        self.assertIn('key.startsWith("telemetry.aware.scheduling.tas-")', rule)
+        self.assertIn('key.startsWith("tas-")', rule)
+
     def test_a_digest_wins_over_the_tag(self):
         images = {c["image"] for _, _, _, spec in RENDERED["everything optional"].pods() for c in spec["containers"]}
         self.assertIn("localhost/binnacle/binnacle-agent@" + DIGEST, images)

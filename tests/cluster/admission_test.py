@@ -57,6 +57,17 @@ class Nodes(unittest.TestCase):
         self.allowed({"metadata": {"labels": {heat: "low", "binnacle/wake": "2"}}})
         self.allowed({"metadata": {"labels": {"power": None, heat: None, "binnacle/wake": None}, "annotations": {"binnacle/labels": None}}})
 
+    def test_a_policy_s_name_may_be_like_a_label_of_others_and_not_be_one(self):
+        for name in ("nvidia-hot", "nvidia", "my.power", "gpu.heat", "intelligent.cooling"):
+            with self.subTest(name=name):
+                self.allowed({"metadata": {"labels": {name: "violating"}}})
+                self.allowed({"metadata": {"labels": {name: None}}})
+
+    def test_a_label_of_others_that_an_older_release_gave_can_be_taken_away(self):
+        PLANE.kubectl("label", "node", "target", "pool=violating")
+        self.allowed({"metadata": {"labels": {"power": "violating"}}})  # pool stays as it was
+        self.allowed({"metadata": {"labels": {"power": None, "pool": None}}})
+
     def test_no_cordon_and_no_taint(self):
         words = "may not change the spec of a node"
         self.refused({"spec": {"unschedulable": True}}, words)
@@ -65,7 +76,8 @@ class Nodes(unittest.TestCase):
 
     def test_no_label_of_somebody_else_is_set_changed_or_removed(self):
         for labels in ({"team": "red"}, {"node-role.kubernetes.io/control-plane": ""}, {"nvidia.com/gpu.present": "violating"}, {"gpu": "true"},
-                       {"kubernetes.io/hostname": "other"}, {"team": "violating"}):
+                       {"kubernetes.io/hostname": "other"}, {"team": "violating"}, {"gpu": "violating"}, {"instance-type": "violating"},
+                       {"nvidia.present": "violating"}, {"a.k8s": "violating"}, {"alpha.eksctl.io.amazonaws": "violating"}):
             with self.subTest(labels=labels):
                 self.refused({"metadata": {"labels": labels}}, "may set no label of a node but those of policies")
         self.refused({"metadata": {"labels": {"team": None}}}, "may remove no label of a node but those of policies")
