@@ -395,6 +395,9 @@ cluster_report cluster::state() const {
   out.pods_read = impl_->pod_follower.is_synced();
   out.pods = impl_->pods.objects().size();
   out.pods_left_out = impl_->pods.left_out();
+  out.pod_labels_left_out = impl_->pods.labels_left_out();
+  out.pods_without_labels = impl_->pods.without_labels();
+  out.pod_without_labels = impl_->pods.last_without_labels();
   out.sets_left_out = impl_->sets.left_out();
   out.events_dropped = impl_->events.stats().dropped;
   out.leads = impl_->candidate.leads(boot_clock::now());

@@ -13,7 +13,9 @@ namespace {
 
 custom_metrics::pod pod_of(const std::pair<const kube::object_key, kube::pod_objects::pod>& known) {
   const auto& [key, pod] = known;
-  return {key.name_space, key.name, pod.uid, pod.node, pod.labels};
+  questions::selector::look_up labels;
+  if (!pod.without_labels) labels = [of = &pod.labels](std::string_view label) { return of->find(label); };
+  return {key.name_space, key.name, pod.uid, pod.node, std::move(labels)};
 }
 
 }  // namespace

@@ -16,6 +16,9 @@ struct cluster_report {
   bool pods_read = false;                               ///< all of them, once since the start
   std::size_t pods = 0;                                 ///< pods that have a node
   std::uint64_t pods_left_out = 0;                      ///< pods beyond the bound
+  std::uint64_t pod_labels_left_out = 0;                ///< pods whose labels were not kept, each once
+  std::size_t pods_without_labels = 0;                  ///< those of them that are there now
+  std::string pod_without_labels;                       ///< the last of them
   std::uint64_t sets_left_out = 0;                      ///< ReplicaSets beyond the bound
   std::uint64_t events_dropped = 0, wakes_dropped = 0;  ///< beyond the bound
   bool leads = false;                                   ///< this replica holds the Lease, so it writes

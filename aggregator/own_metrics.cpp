@@ -222,6 +222,7 @@ void add_kubernetes(collector& c, const cluster_report& k) {
   c.add("binnacle_node_wakes_total", k.patches.woken);
   c.add("binnacle_foreign_labels", static_cast<std::uint64_t>(k.foreign_labels));
   c.add("binnacle_dropped_total", k.pods_left_out, {{"buffer", "pods"}});
+  c.add("binnacle_dropped_total", k.pod_labels_left_out, {{"buffer", "pod_labels"}});
   c.add("binnacle_dropped_total", k.sets_left_out, {{"buffer", "replica_sets"}});
   c.add("binnacle_dropped_total", k.events_dropped, {{"buffer", "events"}});
   c.add("binnacle_dropped_total", k.wakes_dropped, {{"buffer", "wakes"}});

@@ -1,5 +1,6 @@
 #include "aggregator/own_warnings.hpp"
 
+#include "aggregator/kube/objects/pod_objects.hpp"
 #include "aggregator/kube/reviews/policy_writers.hpp"
 #include "aggregator/node_warnings.hpp"
 #include "aggregator/policy/published/view.hpp"
@@ -49,6 +50,17 @@ std::vector<std::string> unasked(const own_numbers& n) {
   return out;
 }
 
+/// A warning about pods that no label selector finds; empty: there are none.
+std::string labels_warning(const cluster_report& k) {
+  if (k.pods_without_labels == 0) return {};
+  return fmt::format(
+      "{} pods have more labels than are kept (the last is {}; {} KiB for a pod, {} MiB for all): no "
+      "labelSelector of custom metrics finds them, so an HPA lacks their values; give these pods fewer "
+      "labels",
+      k.pods_without_labels, k.pod_without_labels, kube::pod_objects::most_label_bytes >> 10,
+      kube::pod_objects::most_labels_bytes >> 20);
+}
+
 }  // namespace
 
 std::vector<std::string> own_warnings(const own_numbers& n, const settings& s, instant now) {
@@ -74,6 +86,7 @@ std::vector<std::string> own_warnings(const own_numbers& n, const settings& s, i
                     n.ingest.state.left_out));
   if (n.kubernetes) {
     all.add(n.kubernetes->troubles);
+    all.add(labels_warning(*n.kubernetes));
     if (s.label_namespaces.empty()) all.add(kube::writers_warning(n.kubernetes->policy_writers));
     all.add(n.callers_trouble);
   }

@@ -17,10 +17,7 @@ constexpr std::size_t pods_per_slice = 500;
 constexpr std::size_t series_per_slice = 10'000;
 
 bool selects(const questions::selector& wanted, const pod& one) {
-  return wanted.empty() || wanted.matches([&one](std::string_view key) {
-    const auto at = one.labels.find(key);
-    return at == one.labels.end() ? std::nullopt : std::optional<std::string_view>(at->second);
-  });
+  return wanted.empty() || (one.labels && wanted.matches(one.labels));
 }
 
 /// Asks one metric of one pod after another. The answer is the pod's own value, or else its node's. With a

@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,7 +18,9 @@ namespace binnacle::custom_metrics {
 /// What the metrics API needs to know of a pod that has a node.
 struct pod {
   std::string_view name_space, name, uid, node;
-  const std::map<std::string, std::string, std::less<>>& labels;
+  /// Its labels; null: they are not known, so no selector chooses the pod, not even one that asks for
+  /// absence.
+  questions::selector::look_up labels;
 };
 
 /// Where pods are; faces loop. A pod's pointers and views are valid until the loop's next event.

@@ -2,6 +2,7 @@
 
 #include "aggregator/spread/rate.hpp"
 #include "common/text/json_members.hpp"
+#include "common/text/utf8.hpp"
 
 #include <boost/json/monotonic_resource.hpp>
 #include <boost/json/parse.hpp>
@@ -35,11 +36,14 @@ bool may_ask(std::string_view pod) noexcept {
   return pod.find(common) != std::string_view::npos;
 }
 
-std::string_view rate_in(const json::object& metadata) noexcept {
+std::string rate_in(const json::object& metadata) {
+  constexpr std::size_t longest = 32;
   const json::object* all = object_in(metadata, "annotations");
   if (all == nullptr) return {};
   for (const std::string_view name : annotations) {
-    if (const std::string_view rate = text_in(*all, name); !rate.empty()) return rate;
+    const std::string_view rate = text_in(*all, name);
+    if (rate.size() > longest) return std::string(clip(rate, longest)) + "…";
+    if (!rate.empty()) return std::string(rate);
   }
   return {};
 }

@@ -25,8 +25,9 @@ bool may_ask(std::string_view pod) noexcept;
 asking_pod asking_pod_of(std::string_view pod);
 
 /// The annotation of an object's metadata; empty: it has none. If both of its names are there, WAO's present
-/// one counts.
-std::string_view rate_in(const boost::json::object& metadata) noexcept;
+/// one counts. Of a text of more than 32 bytes, which no rate needs, the beginning and an ellipsis: it counts
+/// as none, and an annotation may have 256 KiB.
+std::string rate_in(const boost::json::object& metadata);
 
 /// From an object's metadata: the reference to the ReplicaSet that controls it; null: none does.
 const boost::json::object* replica_set_in(const boost::json::object& metadata) noexcept;

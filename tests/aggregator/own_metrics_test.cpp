@@ -158,6 +158,8 @@ TEST_SUITE("aggregator/own_warnings") {
     own_numbers n = replica.numbers();
     n.sending.front().numbers.trouble = "401";
     n.kubernetes->troubles = {"policies may be out of date"};
+    n.kubernetes->pods_without_labels = 3;
+    n.kubernetes->pod_without_labels = "shop/web-7";
     n.callers_trouble = "authorities may be out of date";
     n.without_object = {"stray"};
     n.listeners.front().counters.denied.add("10.0.0.9:2", instant{1h});
@@ -166,7 +168,8 @@ TEST_SUITE("aggregator/own_warnings") {
     for (const char* part :
          {"--unsafe", "the new key", "the agents' key", "the disk is full", "no room for 7 windows",
           "agents' port (ingest): 1 connections", "ops: 1 connections", "remote write: 401",
-          "policies may be", "authorities may be", "stray", "namespace default get 1 of 2"}) {
+          "policies may be", "3 pods have more labels than are kept (the last is shop/web-7",
+          "authorities may be", "stray", "namespace default get 1 of 2"}) {
       CAPTURE(part);
       CHECK(all.find(part) != std::string::npos);
     }

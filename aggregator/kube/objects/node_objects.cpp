@@ -36,26 +36,6 @@ bool is_older(std::string_view version, std::string_view than) {
 
 }  // namespace
 
-packed_labels::packed_labels(const json::object* from) {
-  if (from == nullptr) return;
-  for (const auto& member : *from) {
-    const json::string* value = member.value().if_string();
-    if (value == nullptr) continue;
-    text_.append(member.key()).push_back('\0');
-    text_.append(value->data(), value->size()).push_back('\0');
-  }
-  text_.shrink_to_fit();
-}
-
-std::optional<std::string_view> packed_labels::find(std::string_view key) const noexcept {
-  for (std::string_view rest = text_; !rest.empty();) {
-    const std::string_view name = next(rest);
-    const std::string_view value = next(rest);
-    if (name == key) return value;
-  }
-  return std::nullopt;
-}
-
 void label_values::changed(const packed_labels& before, const packed_labels& now) {
   const auto was = before.find(key_), is = now.find(key_);
   if (was == is) return;

@@ -1,43 +1,15 @@
 #pragma once
 
+#include "aggregator/kube/objects/packed_labels.hpp"
 #include "aggregator/kube/objects/reflector.hpp"
 
 #include <map>
-#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace binnacle::kube {
-
-/// Labels packed into one piece of memory, because each node of a cluster has some thirty of them.
-class packed_labels {
- public:
-  packed_labels() = default;
-  /// The members of `from` that are strings; none for null.
-  explicit packed_labels(const boost::json::object* from);
-
-  std::optional<std::string_view> find(std::string_view key) const noexcept;
-  /// `f(key, value)` for each label, in the API server's order.
-  template <class F>
-  void each(F&& f) const {
-    for (std::string_view rest = text_; !rest.empty();) {
-      const std::string_view key = next(rest);
-      f(key, next(rest));
-    }
-  }
-  friend bool operator==(const packed_labels&, const packed_labels&) = default;
-
- private:
-  /// Takes the next word from the front.
-  static std::string_view next(std::string_view& rest) noexcept {
-    const std::string_view word = rest.substr(0, rest.find('\0'));
-    rest.remove_prefix(word.size() + 1);
-    return word;
-  }
-  std::string text_;  // key NUL value NUL …
-};
 
 /// How many nodes have each value of one label.
 class label_values {

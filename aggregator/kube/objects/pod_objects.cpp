@@ -40,11 +40,7 @@ pod_objects::pod pod_of(const json::object& given) {
     out.leaving = !text_in(*meta, "deletionTimestamp").empty();
     if (const json::object* set = spread::replica_set_in(*meta))
       out.set = pod_objects::set_key(text_in(*set, "uid"));
-    if (const json::object* labels = object_in(*meta, "labels")) {
-      for (const auto& [key, value] : *labels) {
-        if (value.is_string()) out.labels.emplace(key, value.get_string());
-      }
-    }
+    out.labels = packed_labels(object_in(*meta, "labels"));
   }
   if (const json::object* spec = object_in(given, "spec")) {
     out.node = text_in(*spec, "nodeName");
@@ -93,9 +89,12 @@ void pod_objects::changed(const object_key& key, const json::object& given) {
   const bool placed = another || known.node != now.node;
   if (placed) tell(event::placed, now);
   if (now.ready != (!placed && known.ready)) tell(now.ready ? event::ready : event::unready, now);
+  const bool was_without = !another && known.without_labels;
   unlist_addresses(*at);
   unlist_in_set(*at);
+  forget_labels(*at);
   known = std::move(now);
+  keep_labels(*at, was_without);
   list_in_set(*at);
   list_addresses(*at);
 }
@@ -109,7 +108,33 @@ void pod_objects::gone(const object_key& key) {
   tell(event::gone, at->second);
   unlist_addresses(*at);
   unlist_in_set(*at);
+  forget_labels(*at);
   objects_.erase(at);
+}
+
+/// Keeps the labels that a pod has now, or counts that they find no room, unless it had no room before.
+void pod_objects::keep_labels(known_pod& of, bool was_without) {
+  const std::size_t bytes = of.second.labels.bytes();
+  if (bytes > most_label_bytes) {
+    of.second.labels.clear();
+    return leave_out_labels(of, was_without);
+  }
+  label_room_.changed(of.first.name_space, &of, 0, bytes);
+  while (known_pod* one = label_room_.excess()) leave_out_labels(*one, one == &of && was_without);
+}
+
+void pod_objects::leave_out_labels(known_pod& of, bool was_counted) {
+  forget_labels(of);
+  of.second.without_labels = true;
+  ++without_labels_;
+  if (!was_counted) ++labels_left_out_;
+  last_without_labels_ = of.first.text();
+}
+
+void pod_objects::forget_labels(known_pod& of) {
+  label_room_.changed(of.first.name_space, &of, of.second.labels.bytes(), 0);
+  of.second.labels.clear();
+  if (std::exchange(of.second.without_labels, false)) --without_labels_;
 }
 
 const object_key* pod_objects::at_address(const network& address) const noexcept {

@@ -1,9 +1,13 @@
 #pragma once
 
+#include "aggregator/kube/objects/label_room.hpp"
+#include "aggregator/kube/objects/packed_labels.hpp"
 #include "aggregator/kube/objects/reflector.hpp"
 #include "common/crowd.hpp"
 
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -17,10 +21,17 @@ namespace binnacle::kube {
 
 /// The API server's pods that have a node and have not finished. One follower serves all users: herd damping
 /// counts the pods that were placed a moment ago, and the custom metrics API needs a pod's node and labels.
-/// Bounds: most_pods; further pods are left out and counted.
+/// Bounds: most_pods; further pods are left out and counted. most_label_bytes and most_labels_bytes: a pod
+/// whose labels take more, or find no room, is known without them, and counted.
 class pod_objects final : public watcher {
  public:
   static constexpr std::size_t most_pods = 200'000;
+  /// The labels of one pod. A label that is as long as the API server takes it has 380 bytes, a usual one 60.
+  static constexpr std::size_t most_label_bytes = std::size_t{16} << 10;
+  /// The labels of all pods: 1,342 bytes for each of most_pods.
+  static constexpr std::size_t most_labels_bytes = std::size_t{256} << 20;
+
+  explicit pod_objects(std::size_t labels_bytes = most_labels_bytes) : label_room_(labels_bytes) {}
 
   /// The collection to follow. The server selects the pods, and lists come in pages (a pod has 5 to 20 kB of
   /// JSON).
@@ -30,7 +41,8 @@ class pod_objects final : public watcher {
   struct pod {
     std::string uid;
     std::string node;
-    std::map<std::string, std::string, std::less<>> labels;
+    packed_labels labels;
+    bool without_labels = false;  ///< it has labels, and they are not kept: there are too many bytes of them
     /// status.startTime, by the clock of the node's kubelet. Show it, but do not compare it with our clock.
     std::optional<std::chrono::system_clock::time_point> started;
     bool ready = false;              ///< its condition Ready: the containers run
@@ -67,6 +79,12 @@ class pod_objects final : public watcher {
   /// is a lower bound.)
   std::size_t left_out() const noexcept { return left_out_; }
 
+  /// How often the labels of a pod were not kept, once for each pod that has lost them.
+  std::size_t labels_left_out() const noexcept { return labels_left_out_; }
+  /// The number of pods that are known without their labels now, and the last of them that was left out.
+  std::size_t without_labels() const noexcept { return without_labels_; }
+  const std::string& last_without_labels() const noexcept { return last_without_labels_; }
+
   void changed(const object_key& key, const boost::json::object& object) override;
   void gone(const object_key& key) override;
   void synced() override { synced_ = true; }
@@ -74,6 +92,9 @@ class pod_objects final : public watcher {
  private:
   using known_pod = std::map<object_key, pod>::value_type;
   void tell(event what, const pod& whose);
+  void keep_labels(known_pod& of, bool was_without);
+  void leave_out_labels(known_pod& of, bool was_counted);
+  void forget_labels(known_pod& of);
   void list_addresses(const known_pod& of);
   void unlist_addresses(const known_pod& of);
   void list_in_set(const known_pod& of);
@@ -85,6 +106,9 @@ class pod_objects final : public watcher {
   std::vector<change> changes_;
   std::size_t left_out_ = 0;
   std::unordered_set<std::size_t> without_room_;  // hashes of keys; bound: most_pods
+  label_room<known_pod> label_room_;
+  std::size_t labels_left_out_ = 0, without_labels_ = 0;
+  std::string last_without_labels_;  // "namespace/name"
   bool synced_ = false;
 };
 

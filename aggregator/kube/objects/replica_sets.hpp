@@ -10,8 +10,8 @@
 namespace binnacle::kube {
 
 /// ReplicaSets that want pods: how many pods, and the rate by which these are spread (spread/rate.hpp). Of an
-/// object of several kB some hundred bytes are kept; nothing is kept of a ReplicaSet that was scaled down to
-/// zero. Bounds: most_sets; further ones are left out and counted.
+/// object of several kB at most some hundred bytes are kept; nothing is kept of a ReplicaSet that was scaled
+/// down to zero. Bounds: most_sets; further ones are left out and counted.
 class replica_sets final : public watcher {
  public:
   static constexpr std::size_t most_sets = 100'000;
@@ -24,7 +24,7 @@ class replica_sets final : public watcher {
     /// The number of replicas of the whole workload. During a rolling update a new ReplicaSet's own number
     /// grows step by step, so the Deployment's number is taken, from an annotation.
     std::uint32_t replicas = 0;
-    std::string rate;  ///< the spreading annotation (Deployments pass theirs on); empty: none
+    std::string rate;  ///< spread::rate_in(), the annotation (Deployments pass theirs on); empty: none
   };
   /// The ReplicaSet of that name, or null if it is not known. Valid until the next event.
   const set* find(std::string_view name_space, std::string_view name) const;

@@ -290,12 +290,16 @@ TEST_SUITE("aggregator/custom_metrics/face") {
 
   TEST_CASE_FIXTURE(fixture,
                     "a pod has its node's value, chosen by the pods' labels, in the pods' namespace") {
-    const std::map<std::string, std::string, std::less<>> web{{"app", "web"}}, db{{"app", "db"}};
-    const std::vector<pod> all{{"ops", "a", "u1", "n1", web},
-                               {"ops", "b", "u2", "n2", db},
-                               {"ops", "c", "u3", "n2", web},
-                               {"ops", "d", "u4", "n3", web},
-                               {"ops", "e", "u5", "elsewhere", web}};
+    const auto app = [](const char* name) {
+      return [name](std::string_view key) {
+        return key == "app" ? std::optional<std::string_view>(name) : std::nullopt;
+      };
+    };
+    const questions::selector::look_up web = app("web"), db = app("db");
+    const std::vector<pod> all{
+        {"ops", "a", "u1", "n1", web},        {"ops", "b", "u2", "n2", db},
+        {"ops", "c", "u3", "n2", web},        {"ops", "d", "u4", "n3", web},
+        {"ops", "e", "u5", "elsewhere", web}, {"ops", "f", "u6", "n1", nullptr}};  // its labels are not known
     std::string because;
     face_sources s = sources();
     s.pods = pods_among(all);
@@ -318,6 +322,13 @@ TEST_SUITE("aggregator/custom_metrics/face") {
         R"("timestamp":"2026-01-01T11:59:50Z","windowSeconds":1,"value":"20"}]})"
         "\n");
     CHECK(ask(in + "b/rapl_power_watts").body[0].find(R"("name":"b")") != std::string::npos);
+    CHECK(ask(in + "*/rapl_power_watts").body[0].find(R"("name":"f")") != std::string::npos);
+    for (const char* selector : {"app", "!app", "app%21%3Dweb"}) {
+      CAPTURE(selector);
+      const auto chosen = ask(in + "*/rapl_power_watts?labelSelector=" + selector);
+      CHECK(chosen.status == 200);
+      CHECK(chosen.body[0].find(R"("name":"f")") == std::string::npos);
+    }
     CHECK(ask(base1 + "/namespaces/other/pods/*/rapl_power_watts").body[0].find(R"("items":[])") !=
           std::string::npos);
     const auto stale = ask(in + "d/rapl_power_watts");
@@ -333,7 +344,7 @@ TEST_SUITE("aggregator/custom_metrics/face") {
   }
 
   TEST_CASE_FIXTURE(fixture, "one pod is found by its name, whatever else the namespace holds") {
-    const std::map<std::string, std::string, std::less<>> none;
+    const questions::selector::look_up none;
     const std::vector<pod> all{{"ops", "a", "u1", "n1", none}};
     face_sources s = sources();
     s.pods = pods_among(all);
@@ -349,7 +360,7 @@ TEST_SUITE("aggregator/custom_metrics/face") {
   }
 
   TEST_CASE_FIXTURE(fixture, "a large namespace takes several slices, and pods that come and go do no harm") {
-    const std::map<std::string, std::string, std::less<>> none;
+    const questions::selector::look_up none;
     std::vector<std::string> names;
     for (int i = 1000; i < 3000; ++i) names.push_back("pod-" + std::to_string(i));
     std::vector<pod> all;

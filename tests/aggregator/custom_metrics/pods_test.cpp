@@ -17,7 +17,7 @@ namespace {
 /// A node whose agent has counters for pods, labelled by UID, and scrapes an exporter that names pods.
 struct fixture {
   store::node_view node;
-  const std::map<std::string, std::string, std::less<>> none{};
+  const questions::selector::look_up none;
 
   fixture() {
     wire::catalog c;

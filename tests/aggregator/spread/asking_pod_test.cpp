@@ -1,5 +1,7 @@
 #include "aggregator/spread/asking_pod.hpp"
 
+#include "aggregator/spread/rate.hpp"
+
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -27,6 +29,18 @@ TEST_SUITE("aggregator/spread/asking_pod") {
     CHECK(with(R"(,"annotations":{"other":"1"})").rate.empty());
     CHECK(with(R"(,"labels":{"waok8s.github.io/podspread-rate":"0.6"})").rate.empty());
     CHECK(with(R"(,"annotations":{"waok8s.github.io/podspread-rate":0.6})").rate.empty());
+  }
+
+  TEST_CASE("of an annotation that is longer than any rate its beginning is kept, and it counts as none") {
+    const auto rate = [](const std::string& text) {
+      return with(fmt::format(R"(,"annotations":{{"waok8s.github.io/podspread-rate":"{}"}})", text)).rate;
+    };
+    const std::string longest = "0." + std::string(30, '5');
+    CHECK(rate(longest) == longest);
+    CHECK(parse_rate(rate(longest)).has_value());
+    CHECK(rate(longest + "5") == longest + "…");
+    CHECK_FALSE(parse_rate(rate(longest + "5")).has_value());
+    CHECK(rate(std::string(31, 'x') + "ä" + std::string(100'000, 'x')) == std::string(31, 'x') + "…");
   }
 
   TEST_CASE("only the ReplicaSet that controls the pod counts") {

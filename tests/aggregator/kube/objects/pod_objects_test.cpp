@@ -22,6 +22,27 @@ std::string told(std::vector<pod_objects::change> changes) {
   return out;
 }
 
+/// A cluster in which the labels of all pods have 4 KiB, or as much as is given.
+struct labelled_pods {
+  explicit labelled_pods(std::size_t bytes = 4096) : seen(bytes) {}
+  pod_objects seen;
+  void put(const std::string& name_space, const std::string& name, std::size_t bytes,
+           const std::string& uid = "u1") {
+    const std::string labels =
+        bytes == 0 ? std::string() : fmt::format(R"("app":"{}")", std::string(bytes - 5, 'x'));
+    const auto object = kube::parse_object(fmt::format(
+        R"({{"metadata":{{"uid":"{}","labels":{{{}}}}},"spec":{{"nodeName":"n1"}}}})", uid, labels));
+    REQUIRE(object.has_value());
+    seen.changed({name_space, name}, *object);
+  }
+  bool has_labels(const char* name_space, const char* name) const {
+    const auto* pod = seen.find({name_space, name});
+    REQUIRE(pod != nullptr);
+    CHECK(pod->without_labels != pod->labels.find("app").has_value());
+    return pod->labels.find("app").has_value();
+  }
+};
+
 struct pods {
   pod_objects seen;
   void put(const std::string& name, const std::string& uid, const std::string& node,
@@ -111,10 +132,73 @@ TEST_SUITE("aggregator/kube/objects/pod_objects") {
     CHECK(web->node == "node-a");
     CHECK(web->uid == "u1");
     CHECK(web->ready);
-    CHECK(web->labels == std::map<std::string, std::string, std::less<>>{{"app", "web"}});
+    CHECK(web->labels.find("app") == "web");
+    CHECK_FALSE(web->labels.find("odd").has_value());
+    CHECK_FALSE(web->without_labels);
     CHECK(web->started.has_value());
     p.seen.gone({"ops", "web"});
     CHECK(p.seen.find({"ops", "web"}) == nullptr);
+  }
+
+  TEST_CASE("a pod with too many bytes of labels is known without them, and is counted once") {
+    labelled_pods p(pod_objects::most_labels_bytes);
+    p.put("ops", "usual", 1000);
+    p.put("ops", "most", pod_objects::most_label_bytes);
+    CHECK(p.has_labels("ops", "most"));
+    for (int i = 0; i < 3; ++i) p.put("ops", "huge", pod_objects::most_label_bytes + 1);
+    CHECK_FALSE(p.has_labels("ops", "huge"));
+    CHECK(p.has_labels("ops", "usual"));
+    CHECK(p.seen.find({"ops", "huge"})->node == "n1");
+    CHECK(p.seen.labels_left_out() == 1);
+    CHECK(p.seen.without_labels() == 1);
+    CHECK(p.seen.last_without_labels() == "ops/huge");
+    p.put("ops", "huge", pod_objects::most_label_bytes + 1, "u2");  // another pod of that name
+    CHECK(p.seen.labels_left_out() == 2);
+    p.put("ops", "huge", 100, "u2");
+    CHECK(p.has_labels("ops", "huge"));
+    CHECK(p.seen.without_labels() == 0);
+    p.put("ops", "huge", pod_objects::most_label_bytes + 1, "u2");
+    p.seen.gone({"ops", "huge"});
+    CHECK(p.seen.without_labels() == 0);
+    CHECK(p.seen.labels_left_out() == 3);
+  }
+
+  TEST_CASE(
+      "a namespace whose labels fill the room loses its longest ones, and no other namespace loses any") {
+    labelled_pods p;
+    p.put("shop", "a", 900);
+    p.put("shop", "b", 300);
+    p.put("crowd", "small", 100);
+    for (int i = 0; i < 50; ++i) p.put("crowd", "large-" + std::to_string(i), 800);
+    CHECK(p.has_labels("shop", "a"));
+    CHECK(p.has_labels("shop", "b"));
+    CHECK(p.has_labels("crowd", "small"));
+    CHECK(p.seen.without_labels() == 47);
+    CHECK(p.seen.labels_left_out() == 47);
+    p.put("shop", "c", 900);  // the crowd makes room
+    CHECK(p.has_labels("shop", "a"));
+    CHECK(p.has_labels("shop", "c"));
+    CHECK(p.has_labels("crowd", "small"));
+    CHECK(p.seen.without_labels() == 48);
+    for (int i = 0; i < 50; ++i) p.seen.gone({"crowd", "large-" + std::to_string(i)});
+    CHECK(p.seen.without_labels() == 0);
+    p.put("crowd", "small", 1900);
+    CHECK(p.has_labels("crowd", "small"));
+  }
+
+  TEST_CASE("a pod that found no room has its labels again when they change and there is room") {
+    labelled_pods p;
+    p.put("shop", "a", 1000);
+    p.put("crowd", "a", 3000);
+    p.put("crowd", "b", 3050);
+    CHECK_FALSE(p.has_labels("crowd", "b"));
+    CHECK(p.has_labels("crowd", "a"));
+    p.put("crowd", "b", 3050);
+    CHECK(p.seen.labels_left_out() == 1);
+    p.seen.gone({"crowd", "a"});
+    p.put("crowd", "b", 3050);
+    CHECK(p.has_labels("crowd", "b"));
+    CHECK(p.seen.without_labels() == 0);
   }
 
   TEST_CASE("which pod has an address is known until the pod goes; a node's address belongs to no pod") {

@@ -40,6 +40,14 @@ TEST_SUITE("aggregator/kube/objects/replica_sets") {
     CHECK(s.seen.asking() == 2);
   }
 
+  TEST_CASE("of an annotation of 256 KiB a few bytes are kept") {
+    sets s;
+    s.put("web", R"({"replicas":4})",
+          fmt::format(R"({{"waok8s.github.io/podspread-rate":"{}"}})", std::string(256 << 10, '0')));
+    REQUIRE(s.seen.find("shop", "web") != nullptr);
+    CHECK(s.seen.find("shop", "web")->rate == std::string(32, '0') + "…");
+  }
+
   TEST_CASE(
       "in a rolling update the Deployment's number counts, and not the step that the ReplicaSet is at") {
     sets s;
