@@ -113,11 +113,11 @@ std::size_t listener::impl::most_in_line() const {
 
 void listener::impl::line_up(arrival who) {
   const bool known = shared->known.contains(who.address, boot_clock::now());
-  const network from = who.from;
+  const network group = known ? who.address : who.from;
   const auto draw = [this](std::size_t of) {
     return std::uniform_int_distribution<std::size_t>(0, of - 1)(shared->random);
   };
-  auto lost = line.join(from, known, std::move(who), most_in_line(), draw);
+  auto lost = line.join(group, known, std::move(who), most_in_line(), draw);
   if (lost) {
     lose(lost->socket);
   } else {

@@ -34,6 +34,8 @@ namespace {
 
 // Shares are for the networks that one tenant usually has: a /24, or a site's /48.
 constexpr unsigned v4_share = 24, v6_share = 48;
+// A known address is a /64, too, and no single address of IPv6: an agent's pod gets another one of its node's
+// /64 each time that it starts, and whoever has a /64 has as many addresses as he likes.
 constexpr unsigned v4_address = 32, v6_address = 64;
 constexpr std::size_t head_size = 6;  // the head of a record, and the type of its message
 

@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -74,6 +75,43 @@ TEST_SUITE("aggregator/ingest/waiting_line") {
     line.clear();
     CHECK_FALSE(line.join(numbered(1), true, "alone", 0, the_last).has_value());
     CHECK(line.next() == "alone");
+  }
+
+  TEST_CASE("each known address has its turn, however many connections share another one") {
+    waiting_line<std::string> line(100);
+    for (int i = 0; i < 50; ++i) line.join(numbered(1), true, "crowd", 100, the_last);
+    line.join(numbered(2), true, "agent 2", 100, the_last);
+    line.join(numbered(3), true, "agent 3", 100, the_last);
+    const std::vector<std::string> first{line.next(), line.next(), line.next()};
+    CHECK(std::ranges::count(first, "agent 2") == 1);
+    CHECK(std::ranges::count(first, "agent 3") == 1);
+    while (!line.empty()) CHECK(line.next() == "crowd");
+  }
+
+  TEST_CASE("a crowd behind one known address loses its own places, and no agent with another address does") {
+    waiting_line<std::string> line(100);
+    for (std::uint8_t i = 1; i <= 4; ++i) line.join(numbered(i), true, "agent", 10, the_last);
+    for (int i = 0; i < 6; ++i) line.join(numbered(9), true, "crowd", 10, the_last);
+    for (int i = 0; i < 20; ++i) CHECK(line.join(numbered(9), true, "crowd", 10, the_last) == "crowd");
+    for (std::uint8_t i = 5; i <= 8; ++i)
+      CHECK(line.join(numbered(i), true, "agent", 10, the_last) == "crowd");
+    CHECK(line.size() == 10);
+    int agents = 0;
+    while (!line.empty()) agents += line.next() == "agent" ? 1 : 0;
+    CHECK(agents == 8);
+  }
+
+  TEST_CASE(
+      "a known address with more than half of the line pushes no new node out, and known nodes still do") {
+    waiting_line<std::string> line(100);
+    for (int i = 0; i < 8; ++i) line.join(numbered(9), true, "crowd", 8, the_last);
+    CHECK(line.join(numbered(1), false, "new node", 8, the_last) == "crowd");
+    for (int i = 0; i < 20; ++i) CHECK(line.join(numbered(9), true, "crowd", 8, the_last) == "crowd");
+
+    waiting_line<std::string> other(100);
+    for (std::uint8_t i = 1; i <= 8; ++i)
+      other.join(numbered(i), i <= 6, i <= 6 ? "agent" : "stranger", 8, the_last);
+    CHECK(other.join(numbered(9), true, "agent", 8, the_last) == "stranger");
   }
 
   TEST_CASE("a full line drops a peer even if all peers in it are known") {
