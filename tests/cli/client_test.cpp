@@ -307,6 +307,8 @@ TEST_SUITE("cli/commands") {
     output nobody;
     CHECK(why_command({{url()}, me}, {.pod = "ghost"}, nobody.on) == exit_problem);
     CHECK(nobody.err.str().starts_with("binnacle: no decision about a pod matching 'ghost' is kept"));
+    CHECK(nobody.err.str().find("only about pods with the limit telemetry/scheduling in a container "
+                                "(resources: {limits: {telemetry/scheduling: \"0\"}})") != std::string::npos);
 
     output as_json;
     terminal on{as_json.out, as_json.err, {}, true, false};
