@@ -32,6 +32,7 @@
 #include "aggregator/loop_messages.hpp"
 #include "aggregator/placed_pods.hpp"
 #include "aggregator/policy_blame.hpp"
+#include "aggregator/settings/part_options.hpp"
 #include "common/async/task_group.hpp"
 #include "common/async/timers.hpp"
 #include "common/log/said_once.hpp"
@@ -71,12 +72,21 @@ kube::object_reference reference_of(const kube::object_key& key, const std::stri
   return {"TASPolicy", "telemetry.intel.com/v1alpha1", key.name_space, key.name, uid};
 }
 
+policy_text message_of(kube::policy_objects::change&& c) {
+  policy_text out{std::move(c.name), {c.key.name_space, c.key.name}, std::move(c.text)};
+  if (c.refused)
+    out.refused =
+        policy_text::refusal{std::move(c.uid), std::move(c.refused->figures), std::move(c.refused->remedy)};
+  return out;
+}
+
 }  // namespace
 
 struct cluster::impl {
   impl(const settings& s, std::shared_ptr<kube::client> c, logger l)
       : log(std::move(l)),
         api(std::move(c)),
+        policies(policy_room_of(s)),
         policy_follower(kube::policy_objects::collection(), policies, std::random_device{}()),
         pod_follower(kube::pod_objects::collection(), pods, std::random_device{}()),
         set_follower(kube::replica_sets::collection(), sets, std::random_device{}()),
@@ -124,18 +134,22 @@ struct cluster::impl {
   std::unique_ptr<async::event> statuses_due;  // from start() on
 };
 
-// Runs after each step of the follower. Changed policies go to the ingest loop. Trouble is logged once when
-// it begins and once when it ends.
+// Runs after each step of the follower. Changed policies go to the ingest loop: not before all have been
+// listed, because an older object of a later page may take the room of a younger one. Trouble is logged once
+// when it begins and once when it ends.
 void cluster::impl::pass_on(ingest_inbox& writer) {
   std::vector<policy_text> changed;
-  for (kube::policy_objects::change& c : policies.take()) {
-    pace.forget(c.name);
-    if (c.text) {
-      unjudged.changed(c.key, given + 1);
-    } else {
-      unjudged.gone(c.key);
+  if (policy_follower.is_synced()) {
+    for (kube::policy_objects::change& c : policies.take()) {
+      pace.forget(c.name);
+      if (c.gone()) {
+        unjudged.gone(c.key);
+      } else {
+        unjudged.changed(c.key, given + 1);
+      }
+      changed.push_back(message_of(std::move(c)));
     }
-    changed.push_back({std::move(c.name), std::move(c.text)});
+    if (policy_follower.is_watching() && policies.take_wants_all_again()) policy_follower.read_again();
   }
   const std::string& trouble = policy_follower.trouble();
   const bool differs = policy_trouble.is_news(trouble);
@@ -407,6 +421,11 @@ cluster_report cluster::state() const {
         &impl_->candidate.trouble(), &impl_->status_trouble.text()}) {
     if (!trouble->empty()) out.troubles.push_back(*trouble);
   }
+  if (const auto known = impl_->policies.objects().size(); out.policies > known && out.policies_read)
+    out.troubles.push_back(
+        fmt::format("{} TASPolicy objects are not even looked at, since there are too "
+                    "many: remove some, or raise policy-objects",
+                    out.policies - known));
   if (impl_->nodes) {
     labels::node_label_sync::report nodes = impl_->nodes->state();
     for (std::string& trouble : nodes.troubles) out.troubles.push_back(std::move(trouble));

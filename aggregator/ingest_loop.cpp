@@ -51,6 +51,8 @@ constexpr std::chrono::seconds between_beats(1);
 // New policies are reported sooner, since their statuses wait for the report.
 constexpr std::chrono::milliseconds report_period(1000), between_reports(100);
 constexpr std::chrono::seconds load_period(10);
+constexpr std::chrono::milliseconds longest_unread(100);  // how long policies that are read wait for others
+constexpr std::chrono::seconds longest_pause(2);          // between two changes of the policies in force
 
 }  // namespace
 
@@ -63,6 +65,7 @@ struct ingest_loop::impl {
         tasks(loop, log),
         tick_due(loop),
         report_due(loop),
+        policies_due(loop),
         lines(log),
         inner(core_options_of(s), names.table(),
               [this](change&& c) { std::visit([this](auto& one) { take(std::move(one)); }, c); }),
@@ -96,6 +99,8 @@ struct ingest_loop::impl {
   task<void> keep_reporting();
   task<void> keep_forgetting();
   task<void> keep_measuring_load();
+  void read_a_policy();
+  task<void> keep_reading_policies();
   ingest_report report() const;
 
   // Constant after construction.
@@ -107,13 +112,14 @@ struct ingest_loop::impl {
   // Owned by the loop.
   async::loop loop;
   async::task_group tasks;
-  async::event tick_due, report_due;
+  async::event tick_due, report_due, policies_due;
   const std::shared_ptr<policy::heartbeat> beats = std::make_shared<policy::heartbeat>();
   std::shared_ptr<tls::context> certificates, between_replicas;
   std::shared_ptr<async::reload_troubles> renewal_troubles = std::make_shared<async::reload_troubles>();
   core_log lines;
   core inner;
   policy_intake policies;
+  instant last_in_force{}, next_in_force{};  // when objects of an API server were put in force; not before
   state_keeper state;
   policy::policy_files files;  // after what its news go to
   std::unique_ptr<ingest::listener> door;
@@ -186,6 +192,7 @@ void ingest_loop::impl::start_tasks() {
   tasks.keep("report", [this] { return keep_reporting(); });
   tasks.keep("load", [this] { return keep_measuring_load(); });
   tasks.keep("forgetting nodes", [this] { return keep_forgetting(); });
+  tasks.keep("policies", [this] { return keep_reading_policies(); });
   state.start(tasks);
 }
 
@@ -232,6 +239,33 @@ task<void> ingest_loop::impl::keep_measuring_load() {
     co_await async::sleep_for(load_period);
     const instant now = boot_clock::now();
     inner.load(meter.next(own_thread_time(), now), now);
+  }
+}
+
+// Whoever may write policies must not hold up agents. So texts are read one by one, and all other work gets a
+// turn between two of them. While texts wait, what has been read is put in force now and then. That costs
+// more with more policies, so it takes at most a tenth of the time.
+void ingest_loop::impl::read_a_policy() {
+  policies.read_next();
+  const instant began = boot_clock::now();
+  const bool due = began >= next_in_force && (!policies.waits() || began - last_in_force >= longest_unread);
+  if (!due || !policies.may_be_put_in_force()) return;
+  policies.put_objects_in_force(began);
+  last_in_force = boot_clock::now();
+  next_in_force = last_in_force + std::min<duration>(10 * (last_in_force - began), longest_pause);
+  report_due.notify();
+}
+
+task<void> ingest_loop::impl::keep_reading_policies() {
+  for (;;) {
+    async::deadline until = async::never;
+    if (policies.waits()) {
+      until = within({});
+    } else if (policies.may_be_put_in_force()) {
+      until = within(next_in_force - boot_clock::now());
+    }
+    co_await policies_due.wait(until);
+    read_a_policy();
   }
 }
 
@@ -332,10 +366,13 @@ void ingest_loop::unwatch(store::column_id id) {
 }
 
 void ingest_loop::take_policies(std::vector<policy_text> changed, std::string trouble, bool all_read) {
-  async::post(impl_->loop, [this, changed = std::move(changed), trouble = std::move(trouble), all_read] {
-    impl_->policies.take_objects(changed, trouble, all_read, boot_clock::now());
-    impl_->report_due.notify();
-  });
+  async::post(impl_->loop,
+              [this, changed = std::move(changed), trouble = std::move(trouble), all_read]() mutable {
+                impl_->policies.take_objects(std::move(changed), std::move(trouble), all_read);
+                impl_->read_a_policy();  // most often it is the only one
+                impl_->policies_due.notify();
+                impl_->report_due.notify();
+              });
 }
 
 void ingest_loop::take_node_labels(std::vector<labels::node_labels> nodes) {

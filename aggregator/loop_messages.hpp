@@ -2,6 +2,7 @@
 
 #include "aggregator/core/faces_news.hpp"
 #include "aggregator/labels/messages.hpp"
+#include "aggregator/policy/policy.hpp"
 #include "aggregator/replicas/given_state.hpp"
 #include "aggregator/store/types.hpp"
 #include "common/crowd.hpp"
@@ -41,10 +42,15 @@ class faces_inbox {
                       std::function<void(result<ingest::token_holder>)> then) = 0;
 };
 
-/// A policy from an API server: its text, or none if it is gone.
+/// A policy from an API server: its text, or why it is refused unread; neither if it is gone.
 struct policy_text {
+  struct refusal {
+    std::string uid, figures, remedy;
+  };
   std::string name;  ///< for people: "TASPolicy default/power"
+  policy::policy_key policy;
   std::optional<std::string> text;
+  std::optional<refusal> refused = {};
 };
 
 /// Messages to the ingest loop. Threads: any; the calls post and do not block.

@@ -4,7 +4,6 @@
 #include "aggregator/loop_messages.hpp"
 #include "aggregator/policy/text/alias_file.hpp"
 
-#include <set>
 #include <utility>
 
 namespace binnacle::aggregator {
@@ -18,7 +17,9 @@ void policy_intake::tell(const policy::problem& p, std::string_view kind) const 
 }
 
 void policy_intake::put_in_force(instant now) {
-  core_.policies({known_.in_force, known_.wrong, all_read_, known_.sources}, now);
+  core_.policies({std::exchange(known_.in_force, {}), known_.wrong, all_read_,
+                  std::exchange(known_.sources, {}), known_.refused},
+                 now);
 }
 
 void policy_intake::take_folder(policy::policies_read all, instant now) {
@@ -27,29 +28,74 @@ void policy_intake::take_folder(policy::policies_read all, instant now) {
   put_in_force(now);
 }
 
-void policy_intake::take_objects(const std::vector<policy_text>& changed, std::string trouble, bool all_read,
-                                 instant now) {
-  ++objects_taken_;
-  std::set<std::string> names;
-  for (const policy_text& c : changed) {
-    names.insert(c.name);
-    if (c.text) {
-      objects_.put_object(c.name, *c.text);
-    } else {
-      objects_.remove(c.name);
+void policy_intake::take_objects(std::vector<policy_text> changed, std::string trouble, bool all_read) {
+  ++calls_;
+  for (policy_text& c : changed) {
+    if (!c.text) {
+      forget_text(c.name);
+      changed_ = true;
+      if (c.refused) {
+        objects_.refuse_object(c.name, c.policy, c.refused->uid, c.refused->figures, c.refused->remedy);
+      } else {
+        objects_.remove(c.name);
+      }
+      continue;
     }
+    const auto [at, fresh] = texts_.try_emplace(c.name, waiting{{}, calls_});
+    at->second.text = std::move(*c.text);
+    if (!fresh) continue;
+    by_namespace_[c.policy.name_space].push_back(c.name);
+    waiting_calls_.insert(calls_);
   }
   objects_.set_trouble(std::move(trouble));
-  const bool now_complete = all_read && !std::exchange(all_read_, all_read);
-  if (now_complete) objects_.forget_recalled();
-  if (changed.empty() && !now_complete) {
-    known_.problems = objects_.problems();  // includes the trouble, if there is one
+  if (all_read && complete_by_ == 0) {
+    complete_by_ = calls_;
+    changed_ = true;
+  }
+  if (changed_ || waits()) return;
+  known_.problems = objects_.problems();  // includes the trouble, if there is one
+  taken_ = calls_;
+}
+
+void policy_intake::forget_text(const std::string& name) {
+  const auto at = texts_.find(name);
+  if (at == texts_.end()) return;
+  waiting_calls_.erase(waiting_calls_.find(at->second.call));
+  texts_.erase(at);
+  if (texts_.empty()) by_namespace_.clear();
+}
+
+void policy_intake::read_next() {
+  while (waits()) {
+    auto turn = by_namespace_.upper_bound(last_namespace_);
+    if (turn == by_namespace_.end()) turn = by_namespace_.begin();
+    last_namespace_ = turn->first;
+    const std::string name = std::move(turn->second.front());
+    turn->second.pop_front();
+    if (turn->second.empty()) by_namespace_.erase(turn);
+    const auto at = texts_.find(name);
+    if (at == texts_.end()) continue;
+    objects_.put_object(name, at->second.text);
+    forget_text(name);
+    read_.insert(name);
+    changed_ = true;
     return;
   }
+}
+
+bool policy_intake::may_be_put_in_force() const noexcept {
+  return changed_ && (all_read_ || complete_by_ == 0 || calls_read() >= complete_by_);
+}
+
+void policy_intake::put_objects_in_force(instant now) {
+  if (complete_by_ != 0 && !std::exchange(all_read_, true)) objects_.forget_recalled();
   known_ = policy::policies_read::of(objects_);
+  const auto names = std::exchange(read_, {});
   for (const policy::problem& p : known_.problems) {
     if (names.contains(p.file)) tell(p, "");
   }
+  changed_ = false;
+  taken_ = calls_read();
   put_in_force(now);
 }
 

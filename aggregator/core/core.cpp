@@ -165,11 +165,11 @@ void core::heard_of(store::node_update u) {
   settle();
 }
 
-void core::policies(const policies_in_force& all, instant now) {
+void core::policies(policies_in_force all, instant now) {
   at(now);
-  wanted_ = all;
+  wanted_ = std::move(all);
   // Without an API server all policies are read at once.
-  if (all.complete || !options_.in_cluster) {
+  if (wanted_.complete || !options_.in_cluster) {
     policies_read_ = true;
     recalled_policies_.clear();
   }
@@ -186,7 +186,7 @@ void core::put_in_force() {
   say_too_costly();
   if (!wanted_.complete) return;
   std::set<std::string, std::less<>> wrong = wanted_.wrong;
-  for (const policy::too_costly& t : affordable_.refused()) wrong.insert(t.policy.name);
+  for (const auto& [key, message] : too_costly_) wrong.insert(key.name);
   const bool none = engine_.table()->empty() && wrong.empty();
   yield_(faces_news(policy::label_claims{engine_.label_keys(), std::move(wrong), none}));
 }
@@ -197,11 +197,12 @@ void core::say_too_costly() {
                              reworded};
   };
   const auto before = std::exchange(too_costly_, {});
-  for (const policy::too_costly& t : affordable_.refused()) {
-    too_costly_.emplace(t.policy, t.message);
-    const auto at = before.find(t.policy);
-    if (at != before.end() && at->second == t.message) continue;
-    yield_(condition(t.policy, true, t.message, at != before.end()));
+  for (const policy::too_costly& t : wanted_.refused) too_costly_.emplace(t.policy, t.message);
+  for (const policy::too_costly& t : affordable_.refused()) too_costly_.emplace(t.policy, t.message);
+  for (const auto& [key, message] : too_costly_) {
+    const auto at = before.find(key);
+    if (at != before.end() && at->second == message) continue;
+    yield_(condition(key, true, message, at != before.end()));
   }
   for (const auto& [key, message] : before) {
     if (!too_costly_.contains(key)) yield_(condition(key, false, {}, false));

@@ -46,6 +46,8 @@ struct policies_in_force {
   bool complete = false;
   /// The file or object that each comes from, as policy_set calls it: for a snapshot.
   std::map<policy::policy_key, std::string> sources = {};
+  /// Policies whose newest text is not read, since it would take too much.
+  std::vector<policy::too_costly> refused = {};
 };
 
 /// Store, policy engine and wishes for labels as one state machine: events in, changes out (README.md). It
@@ -92,7 +94,7 @@ class core {
 
   // Events of policies and Node objects.
 
-  void policies(const policies_in_force& all, instant now);
+  void policies(policies_in_force all, instant now);
   void aliases(std::shared_ptr<const metrics::alias_table> table, instant now);
   /// Our labels on Node objects, for the objects where they changed.
   void node_labels(const std::vector<labels::node_labels>& nodes, instant now);

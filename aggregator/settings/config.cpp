@@ -183,6 +183,10 @@ config_spec bind(settings& s) {
            "memory that all policies together may take, MiB; a policy that no longer fits is not in "
            "force. A quarter of it is kept for the state: at most 256 MiB with --state, 384 MiB with "
            "--state-from");
+  spec.add(
+      "policy-objects", s.policy_objects, 10, 1'000'000,
+      "how many TASPolicy objects are read. The text of one may have 64 KiB, those of all together 4 KiB "
+      "for each of this number");
   spec.add("policy-columns", s.policy_columns, 1, 1'000'000,
            "how many different metrics, windows and statistics all policies together may read");
   spec.add("policy-label-keys", s.policy_label_keys, 1, 1'000'000,
@@ -191,10 +195,9 @@ config_spec bind(settings& s) {
            "work that all policies together may cause each second: comparisons of rules and reads of points "
            "in windows, millions");
   spec.add("policy-percent", s.policy_percent, 1, 100,
-           "share of each of these four limits that one policy may take, percent");
-  spec.add(
-      "namespace-percent", s.namespace_percent, 1, 100,
-      "share of each of these four limits that the policies of one namespace may take together, percent");
+           "share of the limits but policy-objects that one policy may take, percent");
+  spec.add("namespace-percent", s.namespace_percent, 1, 100,
+           "share of each of these limits that the policies of one namespace may take together, percent");
   spec.add("decision-memory-mib", s.decision_memory_mib, 1, 4096, "memory for decision records, MiB");
   spec.add("drain", s.drain, std::chrono::milliseconds(0), std::chrono::minutes(5),
            "how long requests are still served after SIGTERM, while /readyz fails so that callers "

@@ -89,6 +89,7 @@ struct settings {
   // Limits for all policies together. The two percentages say how much of each limit one policy, and all
   // policies of one namespace, may take.
   std::int64_t policy_memory_mib = 512;
+  std::int64_t policy_objects = 2'000;  ///< in a cluster
   std::int64_t policy_columns = 1'000;
   std::int64_t policy_label_keys = 512;
   std::int64_t policy_evaluations = 200;  ///< in a second, millions

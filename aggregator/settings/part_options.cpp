@@ -39,6 +39,13 @@ core_options core_options_of(const settings& s) {
   return out;
 }
 
+kube::policy_room::limits policy_room_of(const settings& s) {
+  kube::policy_room::limits out;
+  out.objects = static_cast<std::size_t>(s.policy_objects);
+  out.namespace_percent = static_cast<unsigned>(s.namespace_percent);
+  return out;
+}
+
 ingest::ingest_options ingest_options_of(const settings& s, const descriptor_plan& room) {
   ingest::ingest_options out;
   out.address = s.address;

@@ -4,6 +4,7 @@
 #include "aggregator/decision/ring.hpp"
 #include "aggregator/extender/face.hpp"
 #include "aggregator/ingest/listener.hpp"
+#include "aggregator/kube/objects/policy_room.hpp"
 #include "aggregator/sender/sender.hpp"
 #include "aggregator/settings/config.hpp"
 #include "aggregator/settings/descriptor_plan.hpp"
@@ -16,6 +17,7 @@
 namespace binnacle::aggregator {
 
 core_options core_options_of(const settings& s);
+kube::policy_room::limits policy_room_of(const settings& s);
 /// Leaves out `tls` and `review`, which are not settings.
 ingest::ingest_options ingest_options_of(const settings& s, const descriptor_plan& room);
 extender::options extender_options_of(const settings& s);

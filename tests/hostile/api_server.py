@@ -97,6 +97,11 @@ class ApiServer:
         if query.get("watch"):
             return self.watch(request, target.path, int(query.get("resourceVersion", 0)))
         status, out = self.result(request.command, target.path, said)
+        # As API servers do: a list from the watch cache (a version is given) comes whole, others in pages.
+        if "items" in out and "limit" in query and "resourceVersion" not in query:
+            start, most = int(query.get("continue", 0)), int(query["limit"])
+            more = {"continue": str(start + most)} if start + most < len(out["items"]) else {}
+            out = {"metadata": out["metadata"] | more, "items": out["items"][start : start + most]}
         text = json.dumps(out).encode()
         request.send_response(status)
         request.send_header("Content-Type", "application/json")

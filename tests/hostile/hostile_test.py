@@ -949,6 +949,45 @@ class LoudNamespace(WithApiServer):
         self.assertLess(len(between), self.LOUD / 2)
 
 
+class ManyPolicies(WithApiServer):
+    """Policies cost memory before anybody knew what they cost: each text was kept and read, whatever its size, and all that came at once were read in one turn."""
+
+    MANY = 300
+
+    def policy(self, target, kib=0):
+        return {"strategies": {"dontschedule": {"policyName": "x" * (kib << 10), "rules": [{"metricname": "rapl_power_watts", "operator": "GreaterThan", "target": target}]}}}
+
+    def flood(self, target):
+        for n in range(self.MANY):
+            self.put_policy(f"p-{n}", self.policy(target, 1000 if n % 2 else 60), "flood")
+
+    def reason(self, namespace, name):
+        status = self.api.get(f"/apis/telemetry.intel.com/v1alpha1/namespaces/{namespace}/taspolicies/{name}").get("status", {})
+        return next((c["reason"] for c in status.get("conditions", []) if c["type"] == "Ready"), "")
+
+    def memory(self):
+        status = pathlib.Path(f"/proc/{self.trial.processes['aggregator'].pid}/status").read_text()
+        return int(re.search(r"^VmHWM:\s+(\d+) kB", status, re.MULTILINE)[1]) >> 10
+
+    def test_they_take_neither_the_memory_nor_the_time_of_others(self):
+        self.flood(10_000)
+        self.put_policy("p", self.policy(10_000), "quiet")
+        self.begin(*self.in_a_cluster())
+        self.wait_for("the quiet one's status", lambda: self.reason("quiet", "p") == "InForce")
+        self.wait_for("the refusal of a text of 1,000 KiB", lambda: self.reason("flood", "p-1") == "TooCostly")
+        self.assertEqual(self.reason("flood", "p-0"), "InForce")
+        print(f"\n    {self.memory()} MiB at most", end="", flush=True)
+        self.assertLess(self.memory(), 300 * ROOMIER)
+        scheduler = self.watch_filter()
+        self.flood(20_000)
+        self.put_policy("p", self.policy(20_000), "quiet")
+        self.asked_again(scheduler)
+        self.wait_for("the quiet one's edit", lambda: self.reason("quiet", "p") == "InForce")
+        self.assert_served(filter=scheduler)
+        self.assertLess(self.memory(), 300 * ROOMIER)
+        self.assert_the_agent_stayed()
+
+
 class ForeignLabels(WithApiServer):
     """A policy of another namespace once labelled every node by taking the name of somebody else's, and a policy's name could be any key."""
 

@@ -236,6 +236,11 @@ void reflector::relist(from where) {
   listed_.clear();
 }
 
+void reflector::read_again() {
+  for (auto& [key, version] : known_) version.clear();
+  relist(from::last);
+}
+
 void reflector::refused(const refusal& r, instant now) {
   if (r.status != 404) unknown_since_.reset();
   if (r.expired() || r.from_the_future()) {

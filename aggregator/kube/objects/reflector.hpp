@@ -91,6 +91,12 @@ class reflector {
   /// List or watch met an error of the network (timeout: the watch was silent for too long).
   void broke(const error& why, instant now);
 
+  /// Whether the next step is a watch, not a list.
+  bool is_watching() const noexcept { return watching_; }
+  /// Lists again when the present watch ends, and then tells each object again, also those that have not
+  /// changed. To be called only while is_watching(), or a list that comes in pages begins anew.
+  void read_again();
+
   /// Whether a complete list has been reported since the start.
   bool is_synced() const noexcept { return synced_; }
   /// Whether the server has said for a while that it has no such collection.

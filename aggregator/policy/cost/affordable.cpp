@@ -29,6 +29,8 @@
 namespace binnacle::policy {
 namespace {
 
+constexpr unsigned most_passes = 8;
+
 std::string_view setting_of(resource r) {
   switch (r) {
     case resource::memory: return "policy-memory-mib, and the memory that the aggregator may have";
@@ -86,33 +88,46 @@ void affordable::choose(const std::vector<policy>& wanted, std::size_t nodes,
   });
 
   // First the versions in force, then the versions that would replace them or be added.
+  std::vector<std::shared_ptr<const version>> open;
   const auto before = std::exchange(in_force_, {});
   for (const auto& w : by_age) {
     const auto at = before.find(w->text.key);
     // An object that was deleted and created again does not continue with the rules of the deleted one.
-    if (at == before.end() || at->second->text.uid != w->text.uid) continue;
+    if (at == before.end() || at->second->text.uid != w->text.uid) {
+      open.push_back(w);
+      continue;
+    }
+    const bool same = at->second->text == w->text;
     // Names may have another meaning by now.
-    const version last{at->second->text, price(at->second->text, names)};
-    const auto kept = last.text == w->text ? w : std::make_shared<const version>(last);
-    if (!try_add(*kept)) in_force_[w->text.key] = kept;
+    const auto kept =
+        same ? w : std::make_shared<const version>(version{at->second->text, price(at->second->text, names)});
+    const bool fits = !try_add(*kept);
+    if (fits) in_force_[w->text.key] = kept;
+    if (!fits || !same) open.push_back(w);
   }
-  // Repeated as long as a change makes room. So choosing once more from the result would change nothing.
-  for (bool more_room = true; std::exchange(more_room, false);) {
+  // Repeated as long as a change makes room, which only a version that replaces a dearer one can do. So
+  // choosing once more from the result would change nothing, but for chains of changes that are longer than
+  // the number of passes: nobody may make the aggregator go on for ever.
+  bool more_room = true;
+  for (unsigned pass = 0; pass < most_passes && more_room; ++pass) {
+    more_room = false;
     refused_.clear();
-    for (const auto& w : by_age) {
+    std::vector<std::shared_ptr<const version>> still_open;
+    for (const auto& w : open) {
       const auto at = in_force_.find(w->text.key);
       const auto last = at == in_force_.end() ? nullptr : at->second;
-      if (last && last->text == w->text) continue;
       if (last) remove(*last);
       const auto why = try_add(*w);
       if (!why) {
         in_force_[w->text.key] = w;
-        more_room = true;
+        more_room = more_room || last;
         continue;
       }
       if (last) add(*last);
       refused_.push_back({w->text.key, last != nullptr, sentence(*w, *why, last != nullptr)});
+      still_open.push_back(w);
     }
+    open = std::move(still_open);
   }
 
   holds_up_to_ = limits_.most_nodes(all_.total(), scope::all);
@@ -129,10 +144,9 @@ std::optional<affordable::excess> affordable::try_add(const version& v) {
     return what ? std::optional(excess{whose, *what, amount_of(c, *what, chosen_for_)}) : std::nullopt;
   };
   if (const auto alone = over(v.takes.total(), scope::policy)) return alone;
-  add(v);
-  auto why = over(namespaces_[v.text.key.name_space].total(), scope::name_space);
-  if (!why) why = over(all_.total(), scope::all);
-  if (why) remove(v);
+  auto why = over(namespaces_[v.text.key.name_space].with(v.takes), scope::name_space);
+  if (!why) why = over(all_.with(v.takes), scope::all);
+  if (!why) add(v);
   return why;
 }
 
@@ -167,8 +181,7 @@ std::string affordable::sentence(const version& v, const excess& why, bool stays
                         at, amount_text(why.what, why.amount), most);
       break;
   }
-  out += stays ? "; its last good version stays in force" : "; no version of it is in force";
-  return fmt::format("{}: {}", out, remedy(why.what));
+  return too_costly_text(std::move(out), stays, remedy(why.what));
 }
 
 std::vector<policy> affordable::in_force() const {

@@ -3,6 +3,7 @@
 #include "aggregator/policy/cost/limits.hpp"
 #include "aggregator/policy/cost/report.hpp"
 #include "aggregator/policy/policy.hpp"
+#include "aggregator/policy/too_costly.hpp"
 
 #include <cstddef>
 #include <limits>
@@ -14,13 +15,6 @@
 #include <vector>
 
 namespace binnacle::policy {
-
-/// A policy of which another version, or none, is in force because it would take too much.
-struct too_costly {
-  policy_key policy;
-  bool last_version_stays = false;  ///< the one that was in force before it was edited
-  std::string message;              ///< a sentence: the figures, what stays, and what would be cheaper
-};
 
 /// Which policies are in force, of those that are wanted: as many as the limits allow, at the fleet's size.
 /// A policy that is in force goes before a new one, so that no edit puts another policy out of force. Then an

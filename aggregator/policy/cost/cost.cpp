@@ -127,6 +127,15 @@ void bill::add(const priced& p) {
   }
 }
 
+cost bill::with(const priced& p) const noexcept {
+  cost out = total_;
+  out += p.own;
+  for (const auto& [spec, one] : p.columns) {
+    if (!users_.contains(spec)) out += one;
+  }
+  return out;
+}
+
 void bill::remove(const priced& p) {
   total_ -= p.own;
   for (const auto& [spec, one] : p.columns) {

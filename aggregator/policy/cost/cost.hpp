@@ -47,6 +47,8 @@ class bill {
   /// Takes a policy off again that was added.
   void remove(const priced& p);
   const cost& total() const noexcept { return total_; }
+  /// What the sum would be with one policy more.
+  cost with(const priced& p) const noexcept;
 
  private:
   std::map<store::column_spec, std::size_t> users_;

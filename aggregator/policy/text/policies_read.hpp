@@ -2,6 +2,7 @@
 
 #include "aggregator/policy/policy.hpp"
 #include "aggregator/policy/text/problem.hpp"
+#include "aggregator/policy/too_costly.hpp"
 
 #include <map>
 #include <set>
@@ -18,6 +19,7 @@ struct policies_read {
   std::map<policy_key, std::string> sources;  ///< policy_set::sources()
   std::set<std::string, std::less<>> wrong;   ///< policy_set::wrong_ones()
   std::vector<problem> problems;
+  std::vector<too_costly> refused;  ///< policy_set::refused()
 
   static policies_read of(const policy_set& texts);
 };

@@ -12,7 +12,7 @@
 namespace binnacle::policy {
 
 policies_read policies_read::of(const policy_set& texts) {
-  return {texts.policies(), texts.sources(), texts.wrong_ones(), texts.problems()};
+  return {texts.policies(), texts.sources(), texts.wrong_ones(), texts.problems(), texts.refused()};
 }
 
 struct policy_files::shared {

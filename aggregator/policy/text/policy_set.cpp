@@ -9,6 +9,8 @@
 namespace binnacle::policy {
 namespace {
 
+constexpr std::size_t most_problems = 20;  // of an object of an API server
+
 bool labels_nodes(const policy& p) {
   return p.how == mode::enforce && std::ranges::any_of(p.strategies, [](const strategy& s) {
            return description_of(s.kind).freezes();
@@ -24,6 +26,7 @@ void policy_set::put(const std::string& file, std::string_view text) {
   parsed_text fresh = parse_policies(file, text);
   source& s = files_[file];
   s.recalled = false;
+  s.refused.reset();
   // An editor empties a file before it writes it, or writes a comment or "---" first.
   if (fresh.policies.empty() && fresh.problems.empty() && !s.policies.empty())
     return unreadable(file, "the file holds no policy now: delete the file to remove its policies");
@@ -79,9 +82,33 @@ void policy_set::put(const std::string& file, std::string_view text) {
 
 void policy_set::put_object(const std::string& name, std::string_view json) {
   put(name, json);
+  // Many objects may be wrong in everything, and their problems are kept and reported as long as they are.
+  std::vector<problem>& wrong = files_[name].problems;
+  if (wrong.size() > most_problems) {
+    std::ranges::stable_sort(wrong, {}, &problem::level);
+    const bool errors = wrong[most_problems].level == severity::error;
+    const std::size_t more = wrong.size() - most_problems;
+    wrong.resize(most_problems);
+    wrong.push_back({name,
+                     0,
+                     {},
+                     fmt::format("{} more problems are not listed: mend these first", more),
+                     errors ? severity::error : severity::note});
+  }
   // The object came as JSON in one line, so a line number would help nobody.
   for (accepted& a : files_[name].policies) a.line = 0;
   for (problem& p : files_[name].problems) p.line = 0;
+}
+
+void policy_set::refuse_object(const std::string& name, const policy_key& key, std::string_view uid,
+                               std::string figures, std::string_view remedy) {
+  source& s = files_[name];
+  s.recalled = false;
+  std::erase_if(s.policies, [&](const accepted& a) { return a.value.key != key || a.value.uid != uid; });
+  const bool stays = !s.policies.empty();
+  s.problems.clear();
+  s.wrong = {key.name};
+  s.refused = too_costly{key, stays, too_costly_text(std::move(figures), stays, remedy)};
 }
 
 void policy_set::unreadable(const std::string& file, std::string reason) {
@@ -136,6 +163,14 @@ std::vector<policy> policy_set::policies() const {
 std::set<std::string, std::less<>> policy_set::wrong_ones() const {
   std::set<std::string, std::less<>> out;
   for (const auto& [file, s] : files_) out.insert(s.wrong.begin(), s.wrong.end());
+  return out;
+}
+
+std::vector<too_costly> policy_set::refused() const {
+  std::vector<too_costly> out;
+  for (const auto& [file, s] : files_) {
+    if (s.refused) out.push_back(*s.refused);
+  }
   return out;
 }
 

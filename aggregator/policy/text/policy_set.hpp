@@ -2,8 +2,10 @@
 
 #include "aggregator/policy/text/kept_policy.hpp"
 #include "aggregator/policy/text/yaml.hpp"
+#include "aggregator/policy/too_costly.hpp"
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -20,6 +22,10 @@ class policy_set {
   void put(const std::string& file, std::string_view text);
   /// The same for one object of an API server, as JSON. Messages call it `name` and give no line numbers.
   void put_object(const std::string& name, std::string_view json);
+  /// The object's text is not read, since it would take too much: what was last good stays in force, if it
+  /// is of the object with this UID. `figures`, `remedy`: of too_costly::message.
+  void refuse_object(const std::string& name, const policy_key& key, std::string_view uid,
+                     std::string figures, std::string_view remedy);
   /// `file` is there and cannot be read: what it gave stays in force.
   void unreadable(const std::string& file, std::string reason);
   /// `file` is gone, and its policies with it.
@@ -38,6 +44,8 @@ class policy_set {
   std::map<policy_key, std::string> sources() const;
   /// Names of policies that are wrong, whole or in part, so that not all of what they mean is known.
   std::set<std::string, std::less<>> wrong_ones() const;
+  /// What refuse_object() has refused.
+  std::vector<too_costly> refused() const;
   /// Everything that is wrong or strange now, by file and line.
   std::vector<problem> problems() const;
 
@@ -50,7 +58,8 @@ class policy_set {
     std::vector<accepted> policies;
     std::vector<problem> problems;
     std::vector<std::string> wrong;  // names of policies
-    bool recalled = false;           // and not read yet
+    std::optional<too_costly> refused;
+    bool recalled = false;  // and not read yet
   };
   std::map<std::string, source> files_;
   std::string trouble_;

@@ -76,7 +76,10 @@ struct house {
   }
   void give() {
     REQUIRE(texts.problems().empty());
-    whole.policies({texts.policies(), texts.wrong_ones(), true}, now += 1s);
+    give_what_there_is();
+  }
+  void give_what_there_is() {
+    whole.policies({texts.policies(), texts.wrong_ones(), true, texts.sources(), texts.refused()}, now += 1s);
   }
   void nodes(std::size_t count) {
     while (ids.size() < count) {
@@ -146,6 +149,25 @@ TEST_SUITE("aggregator/core/cost") {
     CHECK_MESSAGE(small.too_costly("greedy")->starts_with(
                       "the policy would take 4096 label keys, and one may take 256 label keys;"),
                   *small.too_costly("greedy"));
+  }
+
+  TEST_CASE("a policy whose text is too large to be read is said to be too costly, and its labels are kept") {
+    house h(true);
+    h.policy("power", modest);
+    h.texts.refuse_object("power", {"default", "power"}, "", "its text has 70 KiB", "make two of it");
+    h.give_what_there_is();
+    CHECK(h.in_force("power"));
+    CHECK(h.too_costly("power") ==
+          "its text has 70 KiB; its last good version stays in force: make two of it");
+    CHECK(h.conditions.back().active);
+    CHECK(h.claims.unread.contains("power"));
+    h.texts.refuse_object("power", {"default", "power"}, "another", "its text has 70 KiB", "make two of it");
+    h.give_what_there_is();
+    CHECK_FALSE(h.in_force("power"));
+    CHECK(h.too_costly("power") == "its text has 70 KiB; no version of it is in force: make two of it");
+    h.policy("power", modest);
+    CHECK_FALSE(h.too_costly("power"));
+    CHECK_FALSE(h.claims.unread.contains("power"));
   }
 
   TEST_CASE("after a kill the attack's object is read before any node is there, and goes as the nodes come") {

@@ -98,6 +98,18 @@ TEST_SUITE("aggregator/kube/objects/reflector") {
     CHECK(seconds <= 600);
   }
 
+  TEST_CASE("all is read again, and told again, when the present watch ends") {
+    talk t;
+    t.settle();
+    t.machine.read_again();
+    CHECK(t.event("MODIFIED", thing("a/x", "11")));
+    CHECK(t.news() == "+a/x@11 ");
+    t.machine.ended(t.now + 5min);
+    t.list(thing("a/x", "11") + "," + thing("a/y", "4"), "12");
+    CHECK(t.news() == "+a/y@4 synced ");
+    CHECK(t.machine.next(t.now).what == step::watch);
+  }
+
   TEST_CASE("a selector goes with every question, and large objects come by pages from etcd") {
     talk t;
     kube::reflector machine(

@@ -204,6 +204,39 @@ TEST_SUITE("aggregator/policy/affordable") {
     CHECK(c.chosen.refused().empty());
   }
 
+  TEST_CASE("a chain of edits of which each makes room for an older one is followed only so far at once") {
+    // Its number is its age, and the room that it needs: an odd one's of columns, an even one's of label
+    // keys. The youngest one needs none. Each gives back one more of the other kind than it needs.
+    const auto edited = [](std::size_t number, bool after) {
+      const std::size_t columns = 1 + (number % 2 == 1 ? (after ? number : 0) : (after ? 0 : number + 1));
+      const std::size_t keys = number % 2 == 1 ? (after ? 0 : number + 1) : (after ? number : 0);
+      auto p = reads("a", fmt::format("p{:02}", number), columns, fmt::format("{}", 2090 - number));
+      p.revision = after ? 2 : 1;
+      p.strategies[0].kind = strategy_kind::labeling;
+      for (std::size_t i = 0; i < keys; ++i)
+        p.strategies[0].rules[0].labels.emplace_back(fmt::format("k{}", i), "v");
+      return p;
+    };
+    std::vector<policy::policy> before, after;
+    bill all;
+    constexpr std::size_t number = 14;
+    for (std::size_t i = 0; i < number; ++i) {
+      before.push_back(edited(i, false));
+      after.push_back(edited(i, true));
+      all.add(price(before.back(), metrics::alias_table::built_in()));
+    }
+    cost_limits limits = columns(all.total().columns);
+    limits.label_keys = all.total().label_keys;
+    chooser c(limits);
+    c.choose(before);
+    CHECK(c.chosen.refused().empty());
+    c.choose(after);
+    CHECK(c.chosen.refused().size() == number - 8);
+    for (const auto& t : c.chosen.refused()) CHECK(t.last_version_stays);
+    c.choose(after);
+    CHECK_MESSAGE(c.chosen.refused().empty(), "the next choice goes on");
+  }
+
   TEST_CASE("what was in force earlier and is not wanted any more takes no room") {
     chooser c(columns(10));
     c.chosen.recall({reads("a", "gone", 8)});
