@@ -268,6 +268,7 @@ task<void> cluster::impl::look_at_status(kube::object_key key, sources from,
                                          const labels::node_label_sync::foreign_labels& foreign,
                                          bool has_turn) {
   const instant now = boot_clock::now();
+  if (!policy_follower.is_synced()) co_return;  // none has been passed on yet
   const auto found = policies.objects().find(key);
   if (found == policies.objects().end() || unjudged.awaits(key) || !candidate.leads(now)) co_return;
   const kube::policy_objects::object& object = found->second;
