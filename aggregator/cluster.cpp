@@ -149,7 +149,7 @@ void cluster::impl::pass_on(ingest_inbox& writer) {
       }
       changed.push_back(message_of(std::move(c)));
     }
-    if (policy_follower.is_watching() && policies.take_wants_all_again()) policy_follower.read_again();
+    if (policies.take_wants_all_again()) policy_follower.read_again();
   }
   const std::string& trouble = policy_follower.trouble();
   const bool differs = policy_trouble.is_news(trouble);

@@ -244,7 +244,7 @@ task<void> ingest_loop::impl::keep_measuring_load() {
 
 // Whoever may write policies must not hold up agents. So texts are read one by one, and all other work gets a
 // turn between two of them. While texts wait, what has been read is put in force now and then. That costs
-// more with more policies, so it takes at most a tenth of the time.
+// more with more policies, so pauses of ten times as long come between, of two seconds at most.
 void ingest_loop::impl::read_a_policy() {
   policies.read_next();
   const instant began = boot_clock::now();

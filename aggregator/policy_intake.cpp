@@ -75,8 +75,9 @@ void policy_intake::read_next() {
     if (turn->second.empty()) by_namespace_.erase(turn);
     const auto at = texts_.find(name);
     if (at == texts_.end()) continue;
-    objects_.put_object(name, at->second.text);
+    const std::string text = std::move(at->second.text);
     forget_text(name);
+    objects_.put_object(name, text);
     read_.insert(name);
     changed_ = true;
     return;

@@ -197,8 +197,10 @@ void core::say_too_costly() {
                              reworded};
   };
   const auto before = std::exchange(too_costly_, {});
-  for (const policy::too_costly& t : wanted_.refused) too_costly_.emplace(t.policy, t.message);
+  // Where a text was refused unread and its last good version is refused, too, the latter says what is in
+  // force.
   for (const policy::too_costly& t : affordable_.refused()) too_costly_.emplace(t.policy, t.message);
+  for (const policy::too_costly& t : wanted_.refused) too_costly_.emplace(t.policy, t.message);
   for (const auto& [key, message] : too_costly_) {
     const auto at = before.find(key);
     if (at != before.end() && at->second == message) continue;

@@ -14,9 +14,8 @@ namespace json = boost::json;
 
 namespace {
 
-// A hundred names of violating nodes and six conditions of 2,000 bytes are some 40 KiB. A refused policy's
-// status has neither names nor many sentences.
-constexpr std::size_t most_status_bytes = 64 << 10, most_refused_status_bytes = 8 << 10;
+// A hundred names of violating nodes and six conditions of 2,000 bytes are some 40 KiB.
+constexpr std::size_t most_status_bytes = 64 << 10;
 
 std::string text_of(const object_key& key, const json::object& given) {
   json::object metadata;
@@ -35,9 +34,9 @@ std::string text_of(const object_key& key, const json::object& given) {
 }
 
 /// One that is larger than ours can be is somebody else's: it counts as none, and is then overwritten.
-json::object status_of(const json::object& given, std::size_t most) {
+json::object status_of(const json::object& given) {
   const json::object* status = object_in(given, "status");
-  return status == nullptr || json::serialize(*status).size() > most ? json::object() : *status;
+  return status == nullptr || json::serialize(*status).size() > most_status_bytes ? json::object() : *status;
 }
 
 }  // namespace
@@ -75,7 +74,7 @@ void policy_objects::changed(const object_key& key, const json::object& given) {
   if (asks) {
     std::vector<policy_room::displaced> younger;
     no = room_.put(key, created, text.size(), synced_ ? nullptr : &younger);
-    for (auto& [other, why] : younger) refuse(other, std::move(why));
+    for (auto& [other, why] : younger) displace(other, std::move(why));
     if (no && known == objects_.end() && refused_ >= room_.most().objects) {
       left_out_ = true;
       return;
@@ -84,7 +83,7 @@ void policy_objects::changed(const object_key& key, const json::object& given) {
   object& now = objects_[key];
   now.uid = std::move(uid);
   now.generation = generation;
-  now.status = status_of(given, room_.has(key) ? most_status_bytes : most_refused_status_bytes);
+  now.status = status_of(given);
   now.text_mark = mark;
   if (!asks || (no && same)) return;
   if (no) return refuse(key, std::move(*no));
@@ -98,6 +97,14 @@ void policy_objects::refuse(const object_key& key, policy_room::refusal why) {
   if (!std::exchange(of.refused, true)) ++refused_;
   of.waits_for_room = why.may_fit_later;
   changed_[key] = news{{}, std::move(why)};
+}
+
+/// Only while the first list comes, so nothing of the object has been passed on yet.
+void policy_objects::displace(const object_key& key, policy_room::refusal why) {
+  if (refused_ < room_.most().objects) return refuse(key, std::move(why));
+  objects_.erase(key);
+  changed_.erase(key);
+  left_out_ = true;
 }
 
 void policy_objects::forget(const object_key& key) {

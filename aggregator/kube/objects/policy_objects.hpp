@@ -63,6 +63,7 @@ class policy_objects final : public watcher {
     std::optional<policy_room::refusal> refused;
   };
   void refuse(const object_key& key, policy_room::refusal why);
+  void displace(const object_key& key, policy_room::refusal why);
   void forget(const object_key& key);
 
   policy_room room_;

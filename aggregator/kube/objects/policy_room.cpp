@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <ranges>
+
 namespace binnacle::kube {
 namespace {
 
@@ -16,7 +19,8 @@ std::string size_text(std::size_t bytes) {
 std::optional<policy_room::excess> policy_room::exceeded(const std::string& name_space,
                                                          std::size_t bytes) const {
   const auto over = [&](const sum& s, unsigned percent, const std::string& whose) -> std::optional<excess> {
-    const std::size_t objects = limits_.objects * percent / 100, all = limits_.bytes() / 100 * percent;
+    const std::size_t objects = std::max<std::size_t>(1, limits_.objects * percent / 100),
+                      all = limits_.bytes() / 100 * percent;
     const std::size_t now = s.by_age.size() + 1, size = s.bytes + bytes;
     if (now <= objects && size <= all) return std::nullopt;
     const std::string figures =
@@ -50,19 +54,26 @@ std::optional<policy_room::refusal> policy_room::put(const object_key& key, cons
   auto before = take_off(key);
   const std::pair age(created, key);
   auto no = exceeded(key.name_space, bytes);
+  std::vector<std::pair<object_key, entry>> evicted;  // the youngest first
   while (no && younger != nullptr && !no->of->by_age.empty() && age < *no->of->by_age.rbegin()) {
     const object_key last = no->of->by_age.rbegin()->second;
-    younger->emplace_back(last, no->why);
-    take_off(last);
+    evicted.emplace_back(last, *take_off(last));
     no = exceeded(key.name_space, bytes);
   }
-  if (no) {
-    if (before) add(key, std::move(*before));
-    return std::move(no->why);
+  if (!no) {
+    freed_ = freed_ || (before && before->bytes > bytes);
+    add(key, {created, bytes});
+  } else if (before) {
+    add(key, std::move(*before));
   }
-  freed_ = freed_ || (before && before->bytes > bytes);
-  add(key, {created, bytes});
-  return std::nullopt;
+  // A large one may have made more room than was needed, or room that does not help.
+  for (auto& [other, e] : std::views::reverse(evicted)) {
+    if (auto why = exceeded(other.name_space, e.bytes))
+      younger->emplace_back(other, std::move(why->why));
+    else
+      add(other, std::move(e));
+  }
+  return no ? std::optional(std::move(no->why)) : std::nullopt;
 }
 
 void policy_room::remove(const object_key& key) {

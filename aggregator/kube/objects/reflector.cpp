@@ -63,6 +63,10 @@ reflector::reflector(settings s, watcher& tell, std::uint64_t seed)
     : settings_(std::move(s)), tell_(tell), random_(seed), pauses_({400ms, 1600ms, 30s}) {}
 
 reflector::action reflector::next(instant) {
+  if (watching_ && opened_ && std::exchange(read_again_, false)) {
+    for (auto& [key, version] : known_) version.clear();
+    relist(from::last);
+  }
   opened_ = false;
   if (pause_) return {step::wait, {}, {}, *std::exchange(pause_, std::nullopt)};
   if (!watching_) {
@@ -236,18 +240,13 @@ void reflector::relist(from where) {
   listed_.clear();
 }
 
-void reflector::read_again() {
-  for (auto& [key, version] : known_) version.clear();
-  relist(from::last);
-}
-
 void reflector::refused(const refusal& r, instant now) {
   if (r.status != 404) unknown_since_.reset();
   if (r.expired() || r.from_the_future()) {
     ++counters_.expired;
     // The first new list is asked for at once. If the server refuses the newest list, too, or the watch that
     // follows it, the next try waits.
-    const bool again = list_from_ == from::newest && continue_.empty();
+    const bool again = list_from_ == from::newest;
     relist(from::newest);
     if (again) fail(r.as_error("reading " + settings_.what), r.retry_after, now);
     return;

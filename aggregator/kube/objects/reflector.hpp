@@ -91,11 +91,9 @@ class reflector {
   /// List or watch met an error of the network (timeout: the watch was silent for too long).
   void broke(const error& why, instant now);
 
-  /// Whether the next step is a watch, not a list.
-  bool is_watching() const noexcept { return watching_; }
-  /// Lists again when the present watch ends, and then tells each object again, also those that have not
-  /// changed. To be called only while is_watching(), or a list that comes in pages begins anew.
-  void read_again();
+  /// Lists again when the present watch, or else the next one, ends, and then tells each object again, also
+  /// those that have not changed. A list never follows a list for this.
+  void read_again() noexcept { read_again_ = true; }
 
   /// Whether a complete list has been reported since the start.
   bool is_synced() const noexcept { return synced_; }
@@ -133,6 +131,7 @@ class reflector {
   std::optional<duration> pause_;
 
   bool watching_ = false;
+  bool read_again_ = false;
   from list_from_ = from::cache;
   std::string continue_;
   std::string version_;

@@ -203,6 +203,27 @@ TEST_SUITE("aggregator/kube/objects/policy_objects") {
     CHECK_MESSAGE(o.news() == "a/c read", "as the list brings it again");
   }
 
+  TEST_CASE("an older object for which there would be no room all the same takes none from others") {
+    objects o({.objects = 10});  // 40 KiB
+    o.put_sized("a", "p", 9'000, "2025");
+    o.put_sized("a", "q", 19'000, "2020");
+    o.put_sized("b", "r", 9'500, "2010");
+    o.put_sized("c", "s", 25'000, "2024");
+    o.seen.synced();
+    const std::string news = o.news();
+    CHECK_MESSAGE(news.starts_with("a/p read, a/q read, b/r read, c/s refused: "), news);
+  }
+
+  TEST_CASE("of objects that gave their room to older ones only so many are known") {
+    objects o({.objects = 10});
+    for (int i = 0; i < 100; ++i)
+      o.put_sized("loud", fmt::format("p{:02}", i), 10, fmt::format("{}", 2100 - i));
+    o.seen.synced();
+    CHECK(o.seen.objects().size() == 7 + 10);
+    CHECK(o.seen.take().size() == 17);
+    CHECK_FALSE(o.seen.objects().at({"loud", "p99"}).refused);
+  }
+
   TEST_CASE("of objects without room only so many are known, and an object made again claims room anew") {
     objects o({.objects = 10});
     o.seen.synced();

@@ -106,7 +106,10 @@ TEST_SUITE("aggregator/kube/objects/reflector") {
     CHECK(t.news() == "+a/x@11 ");
     t.machine.ended(t.now + 5min);
     t.list(thing("a/x", "11") + "," + thing("a/y", "4"), "12");
-    CHECK(t.news() == "+a/y@4 synced ");
+    CHECK(t.news() == "+a/x@11 +a/y@4 synced ");
+    CHECK(t.machine.next(t.now).what == step::watch);
+    // Asked for again before a watch was answered: no list without a watch before it.
+    t.machine.read_again();
     CHECK(t.machine.next(t.now).what == step::watch);
   }
 
