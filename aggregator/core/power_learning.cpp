@@ -193,7 +193,8 @@ void power_learning::take(node_state& n, store::node_id id, instant now) {
 /// What its own meter taught; nothing where the meter does not follow the node.
 const predict::statistics& power_learning::believed(const node_state& n) {
   static const predict::statistics nothing;
-  return predict::stands_still(n.own.learned()) ? nothing : n.own.learned();
+  const bool did = n.told != nullptr && n.told->meter_stuck;
+  return predict::stands_still(n.own.learned(), did) ? nothing : n.own.learned();
 }
 
 /// Joins what the nodes of a kind have measured.

@@ -176,8 +176,13 @@ std::string summary(const record& r) {
                           policy::names_of(asked_for(r.what), "or"), so);
       break;
     case outcome::no_data:
-      text += r.policy && r.policy->power ? ": no load and model of any of these nodes yet, so no scores"
-                                          : ": no telemetry for any of these nodes yet";
+      if (std::ranges::any_of(r.power,
+                              [](const watts_cell& w) { return w.is == predict::cost::known::error; }))
+        text += ": the pod names no CPU, which WAO's rules need, so no scores";
+      else if (r.policy && r.policy->power)
+        text += ": no load and model of any of these nodes yet, so no scores";
+      else
+        text += ": no telemetry for any of these nodes yet";
       break;
     case outcome::decided: break;
   }

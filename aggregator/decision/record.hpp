@@ -26,7 +26,8 @@ enum class outcome : std::uint8_t {
   no_label,     ///< the pod has no telemetry-policy label: every node passes, no scores
   no_policy,    ///< the pod's namespace has no policy of the label's name: treated as no_label
   no_strategy,  ///< the policy has no strategy for this verb: treated as no_label
-  no_data,  ///< the aggregator knows no value for any candidate (start, cut-off): every node passes, scores 0
+  no_data,  ///< the aggregator knows no value for any candidate (start, cut-off), or the pod says too little:
+            ///< every node passes, no scores
 };
 inline constexpr std::size_t outcomes = static_cast<std::size_t>(outcome::no_data) + 1;
 

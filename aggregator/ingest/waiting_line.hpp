@@ -46,6 +46,14 @@ class turns {
   }
   /// The group that has most peers, and how many. There must be one.
   std::pair<std::size_t, network> largest() const { return *by_size_.rbegin(); }
+  /// That group. Of groups with equally many each has its turn.
+  std::pair<std::size_t, network> next_largest() {
+    const std::size_t most = largest().first;
+    auto at = by_size_.upper_bound({most, last_largest_});
+    if (at == by_size_.end()) at = by_size_.lower_bound({most, network{}});
+    last_largest_ = at->second;
+    return *at;
+  }
   bool empty() const noexcept { return groups_.empty(); }
   void clear() {
     groups_.clear();
@@ -60,7 +68,7 @@ class turns {
 
   std::map<network, std::deque<Peer>> groups_;
   std::set<std::pair<std::size_t, network>> by_size_;
-  network last_{};  // the group that had its turn last
+  network last_{}, last_largest_{};  // the groups that had their turns last
 };
 
 /// Which connection begins its handshake next. In three of four turns it is one from an address from which an
@@ -115,7 +123,7 @@ class waiting_line {
   Peer drop(Draw& draw) {
     const bool is_crowd = !known_.empty() && known_.largest().first > size_ / 2;
     turns<Peer>& from = is_crowd || strangers_.empty() ? known_ : strangers_;
-    const auto [of, group] = from.largest();
+    const auto [of, group] = from.next_largest();
     --size_;
     return from.take(group, draw(of));
   }

@@ -160,18 +160,15 @@ void asker::take(const question& q, entry& e, server& s, std::vector<double> wat
   e.pauses.reset();
 }
 
-/// Takes note of the version that answered. If it is another one than before, all curves of the model are
-/// asked for again, and what was heard of them so far is dropped. Returns whether the points that were just
-/// heard belong to such a curve.
-bool asker::has_changed(const served_model& model, std::string said, const entry& asked, instant now) {
-  if (said.empty()) return false;
+/// If another version answers than before, all curves of the model are asked for again, and what was heard of
+/// them so far is dropped.
+void asker::note_version(const served_model& model, const std::string& said, instant now) {
+  if (said.empty()) return;
   version& last = versions_[model];
-  const bool is_new = !last.text.empty() && last.text != said && now - last.changed_at >= version_lasts;
-  last.text = std::move(said);
-  if (!is_new) return false;
+  if (last.text == said || (!last.text.empty() && now - last.changed_at < version_lasts)) return;
+  if (std::exchange(last.text, said).empty()) return;
   last.changed_at = now;
   inputs_.erase(model);
-  const bool begun = !asked.watts.empty();
   question first;
   first.model = model;
   for (auto at = entries_.lower_bound(first); at != entries_.end() && at->first.model == model; ++at) {
@@ -179,7 +176,6 @@ bool asker::has_changed(const served_model& model, std::string said, const entry
     e.answered_at = std::min(e.answered_at, now - asked_again_after);
     e.watts.clear();
   }
-  return begun;
 }
 
 /// Whatever keeps a server from saying what a model takes, the next call shows how ill it is.
@@ -221,8 +217,14 @@ void asker::answered(const call& c, const result<reply>& got, instant now) {
       if (watts.has_error()) return leave_alone(e, call_outcome::implausible, watts.error().message, now);
       auto version = model.by == carrier::grpc ? version_in_message(model.speaks, got->body)
                                                : version_in(model.speaks, got->body);
-      // These are points of another model than those before.
-      if (has_changed(model, std::move(version), e, now)) return count(call_outcome::answered);
+      note_version(model, version, now);
+      if (c.first != e.watts.size()) return count(call_outcome::answered);  // those before were dropped
+      if (c.first > 0 && version != e.version)
+        return leave_alone(e, call_outcome::implausible,
+                           fmt::format("two versions of it answer for one curve, {} and {}",
+                                       in_quotes(e.version, 40), in_quotes(version, 40)),
+                           now);
+      e.version = std::move(version);
       return take(c.about, e, s, std::move(*watts), now);
     }
     case reply::verdict::too_many:

@@ -41,9 +41,8 @@ class asker {
   static constexpr duration asked_again_after = std::chrono::minutes(15);
   static constexpr duration counts_for = std::chrono::hours(1);
   static constexpr duration dropped_after = std::chrono::minutes(10);
-  /// Replicas of a server may have different versions for a while, or for ever: only then is a change a
-  /// change.
-  static constexpr duration version_lasts = std::chrono::minutes(1);
+  /// Replicas of a server may have different versions for a while, or for ever. So changes come no faster.
+  static constexpr duration version_lasts = asked_again_after;
   static constexpr duration batches_grow_after = std::chrono::hours(1);
   /// So few points that a healthy server answers them in time.
   static constexpr std::size_t few = 8;
@@ -95,6 +94,7 @@ class asker {
     instant not_before{};
     backoff pauses{{std::chrono::seconds(1), std::chrono::seconds(2), asked_again_after}};
     std::vector<double> watts;  // so far
+    std::string version;        // that said them
     std::string trouble;
   };
 
@@ -104,7 +104,7 @@ class asker {
   void leave_alone(server& s, std::string why, duration at_least, instant now);
   void leave_alone(entry& e, call_outcome what, std::string why, instant now);
   void take(const question& q, entry& e, server& s, std::vector<double> watts, instant now);
-  bool has_changed(const served_model& model, std::string said, const entry& asked, instant now);
+  void note_version(const served_model& model, const std::string& said, instant now);
   void take_metadata(const call& c, entry& e, const result<reply>& got, instant now);
   bool due(const entry& e, instant now) const;
 

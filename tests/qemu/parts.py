@@ -31,7 +31,7 @@ class Parts:
 
     def fetch(self):
         """Once; what is there stays. Raises subprocess.CalledProcessError."""
-        if not QEMU.exists() or not shutil.which("mmdebstrap"):
+        if not QEMU.exists() or not shutil.which("mmdebstrap") or not shutil.which("xz"):
             environment = dict(os.environ, DEBIAN_FRONTEND="noninteractive")
             subprocess.run(["apt-get", "update", "-qq"], env=environment, check=True)
             subprocess.run(["apt-get", "install", "-y", "-qq", "--no-install-recommends", "qemu-system-x86", "mmdebstrap", "xz-utils"], env=environment, check=True)

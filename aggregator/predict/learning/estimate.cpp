@@ -141,8 +141,8 @@ known_loads known_of(const statistics& own, const statistics* of_class) noexcept
   return out;
 }
 
-bool stands_still(const statistics& own) noexcept {
-  constexpr double wide = 0.5, rise = 0.03;
+bool stands_still(const statistics& own, bool did) noexcept {
+  const double wide = did ? 0.45 : 0.5, rise = did ? 0.04 : 0.03;
   const known_loads known = known_of(own, nullptr);
   if (known.to - known.from < wide) return false;
   double least = std::numeric_limits<double>::infinity(), most = 0;

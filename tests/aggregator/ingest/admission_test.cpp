@@ -101,6 +101,16 @@ TEST_SUITE("aggregator/ingest/waiting_line") {
     CHECK(agents == 8);
   }
 
+  TEST_CASE("where each known address has one place, each loses it in its turn") {
+    waiting_line<std::string> line(100);
+    const auto agent = [](std::uint8_t i) { return "agent " + std::to_string(i); };
+    for (std::uint8_t i = 1; i <= 5; ++i) line.join(numbered(i), true, agent(i), 5, the_last);
+    std::vector<std::string> lost;
+    for (std::uint8_t i = 6; i <= 10; ++i)
+      lost.push_back(*line.join(numbered(i), true, agent(i), 5, the_last));
+    CHECK(lost == std::vector<std::string>{"agent 1", "agent 2", "agent 3", "agent 4", "agent 5"});
+  }
+
   TEST_CASE(
       "a known address with more than half of the line pushes no new node out, and known nodes still do") {
     waiting_line<std::string> line(100);

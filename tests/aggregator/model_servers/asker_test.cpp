@@ -236,6 +236,14 @@ TEST_SUITE("aggregator/model_servers/asker") {
     calls = w.next();
     REQUIRE(calls.size() == 1);
     CHECK(calls[0].first == 0);
+    // Replicas of two versions: the next change comes too soon to be one.
+    answer(calls[0], "1");
+    calls = w.next();
+    REQUIRE(calls.size() == 1);
+    CHECK(calls[0].first > 0);
+    answer(calls[0], "2");
+    CHECK(w.next().empty());
+    CHECK(w.it.trouble(q) == R"(two versions of it answer for one curve, "1" and "2")");
   }
 
   TEST_CASE("nodes with the same model and inputs ask one question, other inputs and servers their own") {
