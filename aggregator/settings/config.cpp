@@ -185,7 +185,7 @@ config_spec bind(settings& s) {
            "--state-from");
   spec.add(
       "policy-objects", s.policy_objects, 10, 1'000'000,
-      "how many TASPolicy objects are read. The text of one may have 64 KiB, those of all together 4 KiB "
+      "how many TASPolicy objects are read. The text of one may have 128 KiB, those of all together 4 KiB "
       "for each of this number");
   spec.add("policy-columns", s.policy_columns, 1, 1'000'000,
            "how many different metrics, windows and statistics all policies together may read");

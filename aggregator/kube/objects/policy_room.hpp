@@ -23,7 +23,7 @@ class policy_room {
  public:
   struct limits {
     std::size_t objects = 2'000;
-    std::size_t object_bytes = 64 << 10;
+    std::size_t object_bytes = 128 << 10;
     /// The part of the objects, and of the bytes, that one namespace may have.
     unsigned namespace_percent = 75;
     std::size_t bytes() const noexcept { return objects * (4 << 10); }

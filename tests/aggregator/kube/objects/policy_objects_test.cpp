@@ -131,12 +131,12 @@ TEST_SUITE("aggregator/kube/objects/policy_objects") {
     policy::policy_set set;
     o.put_sized("ops", "p", 10);
     set.put_object("TASPolicy ops/p", *o.seen.take().at(0).text);
-    o.put_sized("ops", "p", 70'000);
+    o.put_sized("ops", "p", 140'000);
     const auto changes = o.seen.take();
     REQUIRE(changes.size() == 1);
     CHECK_FALSE(changes[0].text);
     REQUIRE(changes[0].refused);
-    CHECK(changes[0].refused->figures == "the policy's text has 68.6 KiB, and one may have 64.0 KiB");
+    CHECK(changes[0].refused->figures == "the policy's text has 136.9 KiB, and one may have 128.0 KiB");
     CHECK(changes[0].uid == "1");
     CHECK(o.seen.objects().at({"ops", "p"}).refused);
     o.put_sized("ops", "p", 10);
@@ -230,7 +230,7 @@ TEST_SUITE("aggregator/kube/objects/policy_objects") {
     for (int i = 0; i < 100; ++i) o.put_sized("loud", fmt::format("p{}", i), 10);
     CHECK(o.seen.objects().size() == 7 + 10);
     CHECK(o.seen.take().size() == 17);
-    o.put_sized("loud", "p0", 70'000, "2026", "2");
+    o.put_sized("loud", "p0", 140'000, "2026", "2");
     CHECK(o.news() == "loud/p0 gone");
     CHECK(o.seen.take_wants_all_again());
     o.seen.gone({"loud", "p99"});
