@@ -204,10 +204,12 @@ void power_learning::pool() {
   std::map<std::string, std::uint32_t, std::less<>> most;
   std::map<std::string, std::vector<const predict::statistics*>> measured;
   for (const auto& n : nodes_) {
-    if (!n || n->machine.empty() || believed(*n).empty()) continue;
+    if (!n || n->machine.empty()) continue;
+    const predict::statistics& own = believed(*n);
+    if (own.empty()) continue;
     const std::string name = class_of(*n);
     kind& k = kinds_[name];
-    measured[name].push_back(&believed(*n));
+    measured[name].push_back(&own);
     ++k.nodes;
     auto& best = most[n->machine];
     if (k.nodes > best) {
@@ -266,7 +268,7 @@ std::shared_ptr<const predict::model> power_learning::rated_model(const node_sta
   if (!line) return nullptr;  // ops/power_json says why
   predict::model out{std::move(*line)};
   out.from = predict::model_source::rated;
-  out.meter_stuck = n.own.stuck() || believed(n).empty() != n.own.learned().empty();
+  out.meter_stuck = n.own.stuck() || &believed(n) != &n.own.learned();
   out.hardware = n.machine;
   out.made = now;
   out.restarts = n.restarts;

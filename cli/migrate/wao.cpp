@@ -203,8 +203,9 @@ bool take_node(const manifest& m, migration& out) {
 
 // The second part: WAO's scheduler.
 
+bool is_of_version_2(std::string_view name) { return name == "MinimizePower"; }
 bool is_power_plugin(std::string_view name) {
-  return name == "MinimizePower" || name == "oc-score-plugin" || name == "wao-score-plugin";
+  return is_of_version_2(name) || name == "oc-score-plugin" || name == "wao-score-plugin";
 }
 
 /// Calls `f(plugin)` for every plug-in that a profile enables.
@@ -219,15 +220,11 @@ void each_enabled(const YAML::Node& profile, F&& f) {
   }
 }
 
-bool has_plugin(const YAML::Node& profile, std::string_view name) {
+/// Whether the profile enables a plug-in with such a name.
+template <class F>
+bool has_plugin(const YAML::Node& profile, F&& is) {
   bool yes = false;
-  each_enabled(profile, [&](const YAML::Node& p) { yes = yes || text_of(p, "name") == name; });
-  return yes;
-}
-
-bool minimizes_power(const YAML::Node& profile) {
-  bool yes = false;
-  each_enabled(profile, [&](const YAML::Node& p) { yes = yes || is_power_plugin(text_of(p, "name")); });
+  each_enabled(profile, [&](const YAML::Node& p) { yes = yes || is(text_of(p, "name")); });
   return yes;
 }
 
@@ -246,7 +243,7 @@ void take_arguments(const YAML::Node& profile, const std::string& whose, migrati
   YAML::Node strategy(YAML::NodeType::Map);
   // The default of WAO's second version, which it also uses for 0. The first counts all that a pod asks for.
   const std::string share = text_of(args, "podUsageAssumption");
-  const std::string usual = has_plugin(profile, "MinimizePower") ? "0.5" : "1";
+  const std::string usual = has_plugin(profile, is_of_version_2) ? "0.5" : "1";
   strategy["podUsageAssumption"] = share.empty() || share == "0" || share == "0.0" ? usual : share;
   out.carried(whose + ", podUsageAssumption", "the strategy's field of this name");
   const std::string format = text_of(args, "cpuUsageFormat");
@@ -295,7 +292,7 @@ bool take_scheduler(const manifest& m, migration& out) {
   bool any = false;
   const auto profiles = below(m.body, "profiles");
   for (std::size_t i = 0; profiles.IsSequence() && i < profiles.size(); ++i) {
-    if (!minimizes_power(profiles[i])) continue;
+    if (!has_plugin(profiles[i], is_power_plugin)) continue;
     any = true;
     take_profile(profiles[i], fmt::format("{}, profile {}", m.title(), name_of_profile(profiles[i])), out);
   }
@@ -385,7 +382,7 @@ void find_wao_schedulers(std::span<const manifest> installed, migration& out) {
     if (m.kind != "KubeSchedulerConfiguration") continue;
     const auto profiles = below(m.body, "profiles");
     for (std::size_t i = 0; profiles.IsSequence() && i < profiles.size(); ++i) {
-      if (minimizes_power(profiles[i])) out.wao.schedulers.insert(name_of_profile(profiles[i]));
+      if (has_plugin(profiles[i], is_power_plugin)) out.wao.schedulers.insert(name_of_profile(profiles[i]));
     }
   }
 }

@@ -43,7 +43,6 @@ class policy_room {
   std::optional<refusal> put(const object_key& key, const std::string& created, std::size_t bytes,
                              std::vector<displaced>* younger);
   void remove(const object_key& key);
-  bool has(const object_key& key) const { return known_.contains(key); }
   const limits& most() const noexcept { return limits_; }
   /// Whether room was given back since the last call.
   bool take_freed() noexcept { return std::exchange(freed_, false); }
