@@ -21,9 +21,8 @@ BUILD = ROOT / "build"
 LAB = None
 PERFMON = 1 << 38  # linux/capability.h
 WARNING = re.compile(r"\S+Z (warning|error) |[WEF]\d{4} ")  # in the programs' own form, and in that of Kubernetes
-# What they may say: what this machine's RAPL and PMUs lack; what an API server answers that has just been given the CRD; and what each kube-scheduler in a
-# pod says, since it has no flags for it.
-LACKING = re.compile(r"this machine has no RAPL|source (rapl|pmu) (does not work|works in part)|storage is \(re\)initializing|"
+# What they may say: what this machine's RAPL and PMUs lack; and what each kube-scheduler in a pod says, since it has no flags for it.
+LACKING = re.compile("this machine has no RAPL|source (rapl|pmu) (does not work|works in part)|"
                      "Neither --kubeconfig nor --master was specified|The manifest file is empty")
 
 

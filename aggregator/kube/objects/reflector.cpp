@@ -19,7 +19,8 @@
 // A silent watch and a refusing server are treated differently. A bookmark comes every minute, so a watch
 // without a byte for 150 s is dead (TCP may notice only after a quarter of an hour), and a new one begins at
 // once. After a refusal the client pauses, each time for longer. A 404 may come from an API server that has
-// just started: the collection counts as gone only if it lasts for half a minute.
+// just started: the collection counts as gone only if it lasts for half a minute. A single 429 is no trouble
+// either: a server says "storage is (re)initializing" to the first watch of a collection that is new.
 
 #include "aggregator/kube/objects/reflector.hpp"
 
@@ -119,6 +120,7 @@ void reflector::listed(const http::answer& a, object_reader& body, instant now) 
     return fail({errc::protocol, "what the API server answered is not a list"}, std::nullopt, now);
   unknown_since_.reset();
   absent_ = false;
+  told_to_wait_ = false;
   take_items(*list, cuts);
   continue_ = text_in(*meta, "continue");
   if (continue_.empty()) finish_list(*list);
@@ -162,6 +164,7 @@ bool reflector::opened(const http::answer& a, instant now) {
   opened_ = true;
   watch_began_ = now;
   events_at_begin_ = counters_.events;
+  told_to_wait_ = false;
   trouble_.clear();
   return true;
 }
@@ -256,6 +259,7 @@ void reflector::refused(const refusal& r, instant now) {
       r.status >= 400 && r.status < 500 && r.status != 401 && r.status != 403 && r.status != 429;
   if (for_good && watching_) relist(from::newest);
   if (!watching_) relist(list_from_);
+  if (r.status == 429 && !std::exchange(told_to_wait_, true)) return pause(r.retry_after, now);
   fail(r.as_error("reading " + settings_.what), r.retry_after, now);
 }
 
@@ -274,12 +278,16 @@ void reflector::unknown(const refusal& r, instant now) {
   tell_.synced();
 }
 
-void reflector::fail(const error& why, std::optional<duration> retry_after, instant now) {
+void reflector::pause(std::optional<duration> retry_after, instant now) {
   ++counters_.failures;
   unknown_since_.reset();  // only 404s in a row count: a starting server gives mixed answers
   if (now - last_failure_ > calm) pauses_.reset();
   last_failure_ = now;
   pause_ = pauses_.next(random_, retry_after.value_or(duration::zero()));
+}
+
+void reflector::fail(const error& why, std::optional<duration> retry_after, instant now) {
+  pause(retry_after, now);
   trouble_ = fmt::format("{} cannot be followed: {}", settings_.what, why.message);
 }
 

@@ -119,6 +119,7 @@ class reflector {
   void upsert(const boost::json::object& object);
   void forget(const object_key& key);
   void relist(from where);
+  void pause(std::optional<duration> retry_after, instant now);
   void fail(const error& why, std::optional<duration> retry_after, instant now);
   void refused(const refusal& r, instant now);
   void unknown(const refusal& r, instant now);
@@ -129,6 +130,7 @@ class reflector {
   backoff pauses_;
   instant last_failure_{};
   std::optional<duration> pause_;
+  bool told_to_wait_ = false;  // by a 429, since the last answer that was none
 
   bool watching_ = false;
   bool read_again_ = false;

@@ -258,6 +258,31 @@ TEST_SUITE("aggregator/kube/objects/reflector") {
     CHECK(t.machine.trouble().empty());
   }
 
+  TEST_CASE("a single 429 is waited for without a word, as the first watch of a new collection gets one") {
+    const http::answer cold{429, {{"retry-after", "1"}}, "storage is (re)initializing"};
+    talk t;
+    t.list(thing("a/x", "3"), "10");
+    CHECK(t.next().what == step::watch);
+    CHECK_FALSE(t.machine.opened(cold, t.now));
+    CHECK(t.machine.trouble().empty());
+    const auto a = t.machine.next(t.now);
+    REQUIRE(a.what == step::wait);
+    CHECK(a.within >= 1s);
+    t.open();
+    t.machine.ended(t.now + 5min);
+
+    // Each that follows an answer is the first again; a second one in a row is trouble.
+    CHECK(t.next().what == step::watch);
+    CHECK_FALSE(t.machine.opened(cold, t.now));
+    CHECK(t.machine.trouble().empty());
+    CHECK(t.next().what == step::watch);
+    CHECK_FALSE(t.machine.opened(cold, t.now));
+    CHECK(t.machine.trouble() ==
+          "Thing objects cannot be followed: reading Thing objects: 429: storage is (re)initializing");
+    t.open();
+    CHECK(t.machine.trouble().empty());
+  }
+
   TEST_CASE("after two quiet minutes the pauses begin small again") {
     talk t;
     t.settle();
