@@ -1,4 +1,5 @@
 """Two hundred policies are created, changed and deleted at random: what is left is what a fresh aggregator would make of it, and what a model says.
+So it is with three replicas two of which are killed in turn meanwhile; the third never is.
 
 Run by scripts/test --cluster, or by hand: python3 tests/cluster/churn_test.py --build build [TestName]
 BINNACLE_SEED=N repeats a run.
@@ -8,18 +9,20 @@ import contextlib
 import json
 import os
 import random
+import signal
 import sys
 import time
 
 from support import heated
-from support.heated import POLICIES, HeatedNodes, apply, ask, delete_policy, policy, requests
-from trial import Failure, pod
+from support.heated import POLICIES, HeatedNodes, Watch, apply, ask, delete_policy, policy, requests
+from trial import FACES, Failure, free_port, pod
 
 PLANE = None
 NAMES = [f"p{i:03}" for i in range(200)]
+BAND = "band"  # once above 60 a node must cool down to 40: in between, only a memory knows the verdict
 HEAT = {"n1": 10, "n2": 30, "n3": 50, "n4": 70}
 SEED = int(os.environ.get("BINNACLE_SEED", random.randrange(1_000_000)))
-ROUNDS, CHANGES = 3, 300
+ROUNDS, CHANGES, KILLS = 3, 300, 6
 PREFIX = "telemetry.aware.scheduling."
 
 
@@ -34,6 +37,7 @@ class Model:
     def __init__(self, seed):
         self.random = random.Random(seed)
         self.specs = {}  # by name: (kinds, target, mode)
+        self.above_band = []  # nodes that violate policy BAND, if there is one
 
     def change(self):
         """Makes one change; its name and the policy, None for deleted."""
@@ -62,11 +66,14 @@ class Model:
                     out[node][name] = "violating"
                 if "labeling" in kinds:
                     out[node][f"{PREFIX}{name}/heat"] = "high"
+        for node in self.above_band:
+            out[node][BAND] = "violating"
         return out
 
     def passing(self):
         """By policy, the nodes that pass. A policy that does not exist is listed, too, and passes all nodes."""
         out = {name: sorted(HEAT) for name in NAMES}
+        out[BAND] = sorted(set(HEAT) - set(self.above_band))
         for name, (kinds, target, mode) in self.specs.items():
             if "dontschedule" in kinds and mode == "Enforce":
                 out[name] = sorted(set(HEAT) - set(self.hot(target)))
@@ -74,18 +81,32 @@ class Model:
 
     def violating(self):
         """What each status says; in a dry run, too."""
-        return {name: self.hot(target) for name, (_, target, _) in self.specs.items()}
+        out = {name: self.hot(target) for name, (_, target, _) in self.specs.items()}
+        return {**out, BAND: self.above_band} if self.above_band else out
 
 
 class Churn(HeatedNodes):
+    def setUp(self):
+        super().setUp()
+        self.ports = {"aggregator": self.trial.ports}  # of each replica
+        print(f"\nBINNACLE_SEED={SEED}", file=sys.stderr)
+
+    def start_agent(self, name, *more):
+        others = [word for ports in list(self.ports.values())[1:] for word in ("--aggregator", f"localhost:{ports['ingest']}")]
+        super().start_agent(name, *others, *more)
+
+    def start_replica(self, name):
+        others = ",".join(f"localhost:{ports['ops']}" for other, ports in self.ports.items() if other != name)
+        self.trial.start_aggregator("--kube-config", self.kubeconfig, "--replica-id", name, "--state-from", others, name=name, ports=self.ports[name])
+
     def all_labels(self):
         """By node and key; without the one that wakes pods which all_passing() saw refused everywhere."""
         return {(n["metadata"]["name"], key): value for n in ask("GET", "/api/v1/nodes")["items"]
                 for key, value in n["metadata"].get("labels", {}).items() if key != "binnacle/wake"}
 
-    def all_passing(self):
-        with self.trial.scheduler() as scheduler:
-            return {name: sorted(scheduler.call("filter", pod(f"web-{name}", name), list(HEAT))[0]["NodeNames"]) for name in NAMES}
+    def all_passing(self, replica="aggregator"):
+        with self.trial.scheduler(self.ports[replica]) as scheduler:
+            return {name: sorted(scheduler.call("filter", pod(f"web-{name}", name), list(HEAT))[0]["NodeNames"]) for name in (*NAMES, BAND)}
 
     def statuses(self):
         """Who violates, by policy; None where the status is not of the newest generation."""
@@ -107,17 +128,22 @@ class Churn(HeatedNodes):
     def until_as_in(self, model):
         wanted = {(node, key): value for node, labels in model.labels().items() for key, value in labels.items()}
         self.until_equal("labels", self.all_labels, wanted)
-        self.until_equal("who passes", self.all_passing, model.passing())
+        for replica in self.ports:
+            self.until_equal(f"who passes at {replica}", lambda replica=replica: self.all_passing(replica), model.passing())
         self.until_equal("statuses", self.statuses, model.violating())
+
+    @staticmethod
+    def change(model, times):
+        for _ in range(times):
+            name, changed = model.change()
+            apply(changed) if changed else delete_policy(name)
 
     def churn(self, model):
         """Changes in rounds, and what they cost the API server and the aggregator's memory."""
         kinds = ("LIST", "nodes"), ("LIST", "taspolicies"), ("PATCH", "nodes"), ("PATCH", "taspolicies", "status")
         before, memory, began = [requests(*kind) for kind in kinds], [], time.monotonic()
         for _ in range(ROUNDS):
-            for _ in range(CHANGES):
-                name, changed = model.change()
-                apply(changed) if changed else delete_policy(name)
+            self.change(model, CHANGES)
             memory.append(self.number("binnacle_aggregator_resident_bytes"))
         node_lists, policy_lists, node_patches, statuses = (requests(*kind) - b for kind, b in zip(kinds, before))
         took = time.monotonic() - began
@@ -129,7 +155,6 @@ class Churn(HeatedNodes):
         self.assertLess(memory[-1], 1.3 * memory[0], "as much after all rounds as after the first, but for a third")
 
     def test_churn_leaves_what_a_fresh_aggregator_makes_of_it(self):
-        print(f"\nBINNACLE_SEED={SEED}", file=sys.stderr)
         model = Model(SEED)
         self.begin(HEAT)
         self.until_led()
@@ -153,6 +178,44 @@ class Churn(HeatedNodes):
         self.until_as_in(model)
         self.until("no annotation left", lambda: not any(self.listed(node) for node in HEAT))
         self.assertEqual(self.in_force()["policies"], [])
+
+    def test_replicas_that_are_killed_in_turn_say_what_one_says_that_never_was(self):
+        model = Model(SEED)
+        victims = "one", "two"
+        self.ports |= {name: {face: free_port() for face in FACES} for name in victims}
+        self.trial.make_certificates(HEAT)
+        for name in self.ports:
+            self.start_replica(name)
+        for node, heat in (HEAT | {"n3": 70}).items():
+            self.add_node(node)
+            self.heat(node, heat)
+            self.start_agent(node)
+        rules = {"rules": [{"metricname": "heat", "operator": "GreaterThan", "target": 60, "clearBelow": "40"}]}
+        apply(policy({"dontschedule": rules, "deschedule": rules}, BAND))
+        model.above_band = ["n3", "n4"]
+        self.until("labels", lambda: self.violating(BAND) == model.above_band)
+        for replica in self.ports:
+            self.until(f"{replica} to refuse them", lambda replica=replica: self.all_passing(replica)[BAND] == ["n1", "n2"])
+        self.heat("n3", HEAT["n3"])
+        for name, ports in self.ports.items():
+            self.until(f"{name} to know the heat of n3",
+                       lambda ports=ports: [item["value"] for item in self.trial.metric("heat", "n3", ports)] == [str(HEAT["n3"])])
+
+        watch, leads = Watch(BAND), []
+        for number in range(KILLS):
+            victim = victims[number % 2]
+            self.change(model, model.random.randrange(CHANGES // KILLS))
+            leads.append("binnacle_kubernetes_leads 1" in self.trial.ask("ops", "/metrics", self.ports[victim])[1])
+            self.trial.end(victim, signal.SIGKILL)
+            self.change(model, CHANGES // KILLS)
+            self.start_replica(victim)
+            self.change(model, model.random.randrange(CHANGES // KILLS))
+            self.until(f"{victim} to be ready", lambda victim=victim: self.trial.ask("ops", "/readyz", self.ports[victim])[0] == 200, 120)
+            self.assertEqual(self.all_passing(victim)[BAND], ["n1", "n2"], f"{victim} has the memory as soon as it is ready")
+            if number % 2:
+                self.until_as_in(model)
+        print(f"killed {KILLS} times, of these {sum(leads)} while it led", file=sys.stderr)
+        self.assertEqual({node: watch.values(node) for node in HEAT}, {"n1": [None], "n2": [None], "n3": ["violating"], "n4": ["violating"]})
 
 
 if __name__ == "__main__":
