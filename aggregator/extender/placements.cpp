@@ -6,7 +6,8 @@
 //
 //   expected_   our guess of where a pod goes   → ends after `unconfirmed`, unless it is bound by then
 //   by_age_     every pod                       → ends after `lifetime`, which begins anew when it is Ready
-//   starting_   bound, not Ready, and old       → only its cores still count; ends when it is Ready or gone
+//   starting_   bound, not Ready, and old       → only its cores still count; ends when it is Ready or gone, or after
+//               `longest_start`
 //
 // An entry of a queue is (since, uid). It stays in the queue when its pod goes or is put again; still() then
 // finds that the entry is out of date. So no queue has to be searched. The price is that one pod may leave
@@ -122,6 +123,9 @@ void placements::expire(instant now) {
     } else {
       gone(uid);
     }
+  }
+  for (; !starting_.empty() && now - starting_.front().first >= settings_.longest_start; starting_.pop_front()) {
+    if (still(starting_.front()) != nullptr) gone(starting_.front().second);
   }
   const duration wait = followed_ ? settings_.unconfirmed : settings_.lifetime;
   for (; !expected_.empty() && now - expected_.front().first >= wait; expected_.pop_front()) {

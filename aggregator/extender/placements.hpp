@@ -25,7 +25,8 @@ namespace binnacle::extender {
 /// Ends:    a pod counts until the value that ranks the nodes shows it (see counting()), until it is gone,
 ///          and for `lifetime` at most. Where bindings are followed, an expectation counts for `unconfirmed`.
 ///          There the cores of a bound pod also count while it is not Ready, since a large image takes
-///          minutes to load; from Ready on they count for `lifetime` at most. Its point counts for `lifetime`
+///          minutes to load, but for `longest_start` at most: some pods run and are never Ready. From Ready
+///          on they count for `lifetime` at most. Its point counts for `lifetime`
 ///          only, or a pod that never starts would cost its node a point for ever.
 /// Bounds:  `most` pods; the oldest give way and are counted.
 /// Pure: time is an argument, and never goes back. Instants are our own, never those of another machine.
@@ -34,6 +35,7 @@ class placements {
   struct settings {
     duration lifetime = std::chrono::seconds(60);
     duration unconfirmed = std::chrono::seconds(10);
+    duration longest_start = std::chrono::minutes(30);
     /// The time from Ready until the pod's load surely shows in a sensor's value: programs must start, and
     /// metrics with collectd's names are means over 10 s.
     duration settle = std::chrono::seconds(10);

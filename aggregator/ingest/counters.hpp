@@ -56,7 +56,12 @@ struct contest {
   std::string other;  ///< the address of the agent that was replaced or refused
 };
 
-/// Nodes whose sessions end again and again for one reason.
+/// How many of the following are told apart.
+constexpr std::size_t most_repeated_ends = 5;
+
+/// Nodes whose sessions end again and again for one reason. A message that is refused is a reason for each
+/// sentence that is said of it, so that each policy that causes one is found; beyond `most_repeated_ends`
+/// they are taken together.
 struct repeated_end {
   wire::fault why;  ///< of one of them
   std::vector<std::string> nodes;

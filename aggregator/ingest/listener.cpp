@@ -292,17 +292,24 @@ std::vector<contest> listener::contests(instant now) const {
 }
 
 std::vector<repeated_end> listener::repeated_ends(instant now) const {
-  std::map<wire::reason, repeated_end> by_reason;
+  // An agent that refuses a message says what it does not know in it. The sentences of other reasons have
+  // figures that differ from session to session.
+  std::map<std::pair<wire::reason, std::string>, repeated_end> groups;
+  const auto group_of = [&](const wire::fault& why) -> repeated_end& {
+    const std::pair own{why.why, why.why == wire::reason::bad_message ? why.message : std::string()};
+    const bool known = groups.contains(own);
+    return groups[known || groups.size() < most_repeated_ends ? own : std::pair{why.why, std::string()}];
+  };
   shared_state& c = *impl_->shared;
   std::erase_if(c.restless, [&](const auto& at) { return c.link_of(at.second).ends.again(now) == nullptr; });
   for (const auto& [name, id] : c.restless) {
     const wire::fault& why = *c.link_of(id).ends.again(now);
-    repeated_end& one = by_reason[why.why];
+    repeated_end& one = group_of(why);
     one.why = why;
     one.nodes.push_back(name);
   }
   std::vector<repeated_end> out;
-  for (auto& [why, one] : by_reason) out.push_back(std::move(one));
+  for (auto& [why, one] : groups) out.push_back(std::move(one));
   return out;
 }
 

@@ -1,12 +1,14 @@
 """What Binnacle costs a real kube-scheduler: 1,000 nodes of kwok with 1,000 simulated agents, with and without the extender.
 
   python3 tests/cluster/scale.py --build build [--nodes 1000] [--paced 600] [--pace 20] [--pods 2000] [--steady 60]
+  python3 tests/cluster/scale.py --build build --only labels --nodes 5000
 
 First, what both calls add to a scheduling cycle: two schedulers side by side, one with the extender, are given pods in turn at a pace that leaves the
 CPUs time, and each pod's cycle is measured from the start of its scheduling to the start of its binding, to the microsecond, by the schedulers' own
-logs. Then, how many pods a second are placed where 2,000 wait before the scheduler starts, without and with the extender: everything shares this
-machine, so that a cycle then mostly waits for a CPU. Last, how many requests the aggregator makes to the API server in a quiet minute with 20
-policies. The schedulers' clients may make 1,000 requests a second (their default of 50 would hide everything else). Exits 1 if a pod was not
+logs (paced). Then, how many pods a second are placed where 2,000 wait before the scheduler starts, without and with the extender: everything shares this
+machine, so that a cycle then mostly waits for a CPU (queue). Then, how many requests the aggregator makes to the API server in a quiet minute with
+20 policies (steady). Last, how long it takes until all nodes have the label of a policy that all of them violate at once, and until none has it any
+more (labels). The schedulers' clients may make 1,000 requests a second (their default of 50 would hide everything else). Exits 1 if a pod was not
 placed, whatever the figures.
 """
 
@@ -141,7 +143,11 @@ class Bench:
             made["profiles"][0]["pluginConfig"] = [{"name": "NodeResourcesFit", "args": {"ignoredResources": ["telemetry/scheduling"]}}]
         return made
 
-    def run(self, name, extender):
+    def queue(self):
+        self.place("without-extender", False)
+        self.place("with-binnacle", True)
+
+    def place(self, name, extender):
         """Places all pods once."""
         o = self.options
         self.crowd.post_all("/api/v1/namespaces/default/pods", [pod(f"{name}-{i}", "measured") for i in range(o.pods)])
@@ -225,6 +231,23 @@ class Bench:
         time.sleep(seconds)
         print(f"API requests of the replica in a quiet minute, {self.options.nodes} nodes, 20 policies: {(self.calls() - before) * 60 / seconds:.0f}")
 
+    def labels(self):
+        hot = {"deschedule": {"rules": [{"metricname": "rapl_power_watts", "operator": "GreaterThan", "target": 0}]}}
+        thing = {"apiVersion": "telemetry.intel.com/v1alpha1", "kind": "TASPolicy", "metadata": {"name": "hot", "namespace": "default"},
+                 "spec": {"strategies": hot}}
+        for what, act in (("apply", lambda: self.crowd.post("/apis/telemetry.intel.com/v1alpha1/namespaces/default/taspolicies", thing)),
+                          ("delete", lambda: self.plane.request("DELETE", "/apis/telemetry.intel.com/v1alpha1/namespaces/default/taspolicies/hot"))):
+            before, wanted, began = self.patches(), self.options.nodes, time.monotonic()
+            act()
+            self.plane.wait_for("the labels", lambda before=before, wanted=wanted: self.patches() - before >= wanted, 600)
+            print(f"{wanted} nodes patched {time.monotonic() - began:.1f} s after the {what} of a policy that all violate", flush=True)
+        left = json.loads(self.plane.request("GET", "/api/v1/nodes?limit=1&labelSelector=hot%3Dviolating")[1])["items"]
+        if left:
+            raise Failure(f"{left[0]['metadata']['name']} still has the label of a policy that was deleted")
+
+    def patches(self):
+        return number(self.trial.ask("ops", "/metrics")[1], 'binnacle_node_patches_total{outcome="written"}')
+
     def calls(self):
         return number(self.trial.ask("ops", "/metrics")[1], "binnacle_kubernetes_calls_total")
 
@@ -236,16 +259,16 @@ def main():
     parser.add_argument("--pods", type=int, default=2000)
     parser.add_argument("--pace", type=float, default=20, help="pods a second where the machine is to idle in between")
     parser.add_argument("--paced", type=int, default=600, help="of them for each of the two schedulers")
+    parser.add_argument("--only", choices=["paced", "queue", "steady", "labels"], help="of what is measured (all)")
     parser.add_argument("--steady", type=int, default=60, help="seconds of quiet")
     options = parser.parse_args()
     bench = Bench(options)
     try:
         bench.begin()
         print(f"{options.nodes} nodes, {os.cpu_count()} CPUs, load {os.getloadavg()[0]:.1f}", flush=True)
-        bench.paced()
-        bench.run("without-extender", False)
-        bench.run("with-binnacle", True)
-        bench.steady()
+        for name, measure in {"paced": bench.paced, "queue": bench.queue, "steady": bench.steady, "labels": bench.labels}.items():
+            if options.only in (None, name):
+                measure()
     except Failure as failure:
         sys.exit(f"scale: {failure}")
     finally:

@@ -134,6 +134,10 @@ class Faults(unittest.TestCase):
         LAB.wait_for("agents under that profile", lambda: all_ready() and all(
             p["spec"]["containers"][0]["securityContext"]["seccompProfile"]["type"] == "Localhost" for p in releases.agents(LAB)), 300)
         LAB.wait_for("their values", lambda: streams("n1") and streams("n2"), 120)
+        if namespaces.perfmon_suffices():
+            # The system call that the runtime's own profile gives to CAP_PERFMON alone.
+            LAB.wait_for("an event that the kernel counts for them", lambda: all(
+                "pmu_context_switches_total" in releases.page_of(LAB, agent) for agent in releases.agents(LAB)), 60)
         LAB.helm("rollback", "binnacle", "--wait", "--timeout", "5m")
 
     def test_the_doctor_says_what_a_pod_lacks_that_cannot_start(self):

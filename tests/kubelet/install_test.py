@@ -42,6 +42,13 @@ def status_of(pod):
     return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
 
 
+def mounts_of(pod):
+    """{where: options} of that process."""
+    node, number = releases.process(LAB, pod)
+    mounts = [line.split() for line in LAB.on_node(node, "cat", f"/proc/{number}/mounts").splitlines()]
+    return {where: how.split(",") for _, where, _, how, *_ in mounts}
+
+
 class Installed(unittest.TestCase):
     def test_1_all_pods_are_ready_and_helm_test_passes_and_shows_its_logs(self):
         def unready():
@@ -90,11 +97,12 @@ class Installed(unittest.TestCase):
                 self.assertEqual([int(status[which], 16) for which in ("CapEff", "CapPrm", "CapBnd")], [0] * 3)
                 self.assertEqual((status["NoNewPrivs"], status["Seccomp"]), ("1", "2"))
 
-    def test_5_its_root_and_the_host_s_folders_are_read_only(self):
+    def test_5_every_root_and_the_host_s_folders_are_read_only(self):
+        for pod in releases.pods(LAB, "aggregator") + releases.pods(LAB, "scheduler"):
+            with self.subTest(pod["metadata"]["name"]):
+                self.assertIn("ro", mounts_of(pod)["/"])
         for pod in releases.agents(LAB):
-            node, number = releases.process(LAB, pod)
-            mounts = [line.split() for line in LAB.on_node(node, "cat", f"/proc/{number}/mounts").splitlines()]
-            options = {where: how.split(",") for _, where, _, how, *_ in mounts}
+            options = mounts_of(pod)
             writable = [where for where in options if "rw" in options[where] and (where == "/" or where.startswith("/host"))]
             # Kubernetes 1.30 with containerd 1.6 knows no recursiveReadOnly: what is mounted below stays as it is (the chart's README, "Namespaces").
             below = ("/host/sys/", "/host/proc/") if IS_OLD else ()
@@ -108,14 +116,16 @@ class Installed(unittest.TestCase):
                 self.assertEqual(status_of(pod)["Name"], name)
 
     def test_7_the_log_begins_when_the_container_does(self):
+        took = {}
         for pod in releases.agents(LAB) + releases.pods(LAB, "aggregator"):
             meta = pod["metadata"]
             first = LAB.kubectl("logs", "-n", meta["namespace"], meta["name"], "--timestamps").split()[0]
             began = pod["status"]["containerStatuses"][0]["state"]["running"]["startedAt"]
-            took = (releases.time_of(first) - releases.time_of(began)).total_seconds()
-            print(f"{meta['name']}: the first line {took:.1f} s after the start, which the kubelet tells in whole seconds", file=sys.stderr)
-            # A buffer that fills slowly would take minutes; a machine under load takes seconds.
-            self.assertLess(took, 10, meta["name"])
+            took[meta["name"]] = round((releases.time_of(first) - releases.time_of(began)).total_seconds(), 1)
+        print(f"seconds from the start, which the kubelet tells in whole ones, to the first line: {took}", file=sys.stderr)
+        # A buffer that fills slowly would take minutes for each. On a machine under load some may take seconds.
+        self.assertLess(min(took.values()), 2)
+        self.assertLess(max(took.values()), 10)
 
     def test_8_in_two_minutes_nothing_restarts_and_nobody_warns_of_anything_but_what_these_nodes_lack(self):
         everyone = releases.agents(LAB) + releases.pods(LAB, "aggregator") + releases.pods(LAB, "scheduler")

@@ -148,6 +148,11 @@ def metric(lab, name, node="*"):
     return {item["describedObject"]["name"]: item["value"] for item in json.loads(text)["items"]} if code == 200 else {}
 
 
+def page_of(lab, agent):
+    """The metrics page of an agent itself."""
+    return lab.request("GET", f"/api/v1/namespaces/binnacle-agents/pods/{agent['metadata']['name']}:9103/proxy/metrics")[1]
+
+
 def give_number(lab, node, name, value):
     """A textfile metric of a node, as node_exporter's users write them."""
     folder = lab.disk(node, "/var/lib/numbers")

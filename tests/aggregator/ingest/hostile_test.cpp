@@ -328,6 +328,38 @@ TEST_SUITE("aggregator/ingest/hostile") {
     });
   }
 
+  TEST_CASE("agents that refuse different messages are told apart, up to a bound") {
+    support::run([](async::loop& loop) -> task<void> {
+      house h(loop);
+      const int nodes = most_repeated_ends + 2;
+      int over_already = 0;
+      for (int node = 0; node < nodes; ++node) {
+        for (int i = 0; i < end_watch::many; ++i) {
+          const std::string name = fmt::format("node-{}", node);
+          visitor agent(h, name);
+          co_await agent.settle(name);
+          agent.session.close(wire::reason::bad_message, fmt::format("wish \"m{}\"", node));
+          co_await agent.send();
+          ++over_already;
+          auto over = [&] { return h.ended(wire::reason::closed_by_peer) == std::uint64_t(over_already); };
+          co_await h.until(over);
+          agent.peer->close();
+        }
+      }
+      const auto ends = h.door->repeated_ends(boot_clock::now());
+      CHECK(ends.size() == most_repeated_ends + 1);
+      std::size_t named = 0;
+      for (const repeated_end& e : ends) named += e.nodes.size();
+      CHECK(named == std::size_t(nodes));
+      const auto first = [&](const std::string& text) {
+        return std::ranges::count_if(ends, [&](const repeated_end& e) { return e.why.message == text; });
+      };
+      CHECK(first("wish \"m0\"") == 1);
+      CHECK(first("wish \"m1\"") == 1);
+      co_await h.stop();
+    });
+  }
+
   TEST_CASE("hundreds of short batches that each touch ten thousand series leave the others their turns") {
     support::run([](async::loop& loop) -> task<void> {
       house h(loop);
