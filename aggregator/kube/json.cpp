@@ -5,6 +5,12 @@
 namespace binnacle::kube {
 namespace json = boost::json;
 
+namespace {
+
+error not_json(const error& why) { return {errc::protocol, "the answer is not JSON: " + why.message}; }
+
+}  // namespace
+
 const json::object* condition_in(const json::object& status, std::string_view type) {
   for (const json::value& one : array_in(status, "conditions")) {
     const json::object* c = one.if_object();
@@ -14,35 +20,29 @@ const json::object* condition_in(const json::object& status, std::string_view ty
 }
 
 result<json::object> parse_object(std::string_view text) {
-  std::vector<json_reader::cut> nobody_asks;
-  return parse_object(text, nobody_asks);
+  auto value = read_json(text);
+  if (value.has_error()) return not_json(value.error());
+  if (!value->is_object()) return error{errc::protocol, "the answer is not a JSON object"};
+  return std::move(value->as_object());
 }
 
-result<json::object> parse_object(std::string_view text, std::vector<json_reader::cut>& cuts) {
-  object_reader reader;
-  reader.feed(text);
-  return reader.finish(cuts);
-}
-
-void object_reader::feed(std::string_view bytes) {
+void list_reader::feed(std::string_view bytes) {
   if (trouble_) return;
   const bool was_complete = reader_.is_complete();
   const auto used = was_complete ? result<std::size_t>(0) : reader_.read(bytes, true);
   if (used.has_error()) {
-    trouble_ = error{errc::protocol, "the answer is not JSON: " + used.error().message};
+    trouble_ = not_json(used.error());
   } else if (bytes.find_first_not_of(" \t\r\n", *used) != bytes.npos) {
-    trouble_ = error{errc::protocol, "the answer is not JSON: more follows behind it"};
+    trouble_ = not_json({errc::protocol, "more follows behind it"});
   }
 }
 
-result<json::object> object_reader::finish(std::vector<json_reader::cut>& cuts) {
+result<json::object> list_reader::finish() {
   if (!trouble_ && !reader_.is_complete()) {
-    if (const auto end = reader_.read({}, false); end.has_error())
-      trouble_ = error{errc::protocol, "the answer is not JSON: " + end.error().message};
+    if (const auto end = reader_.read({}, false); end.has_error()) trouble_ = not_json(end.error());
   }
   if (trouble_) return *trouble_;
   json::value v = reader_.take();
-  cuts = reader_.take_cuts();
   if (!v.is_object()) return error{errc::protocol, "the answer is not a JSON object"};
   return std::move(v.as_object());
 }
@@ -60,11 +60,10 @@ result<void> object_stream::feed(std::string_view bytes,
     size_ += *used;
     bytes.remove_prefix(*used);
     if (size_ > most_bytes)
-      return error{errc::overloaded, "the API server sent an object larger than 8 MiB, which is not read"};
+      return error{errc::overloaded, "the API server sent an object larger than 12 MiB, which is not read"};
     if (!reader_.is_complete()) continue;
     const json::value v = reader_.take();
-    size_ = left_out_ = 0;
-    for (const json_reader::cut& c : reader_.take_cuts()) left_out_ += c.members;
+    size_ = 0;
     const json::object* object = v.if_object();
     if (object == nullptr)
       return error{errc::protocol, "the API server's stream has something that is not an object"};

@@ -1,10 +1,10 @@
 #include "aggregator/predict/pod_spec.hpp"
 
 #include "common/text/json_members.hpp"
+#include "common/text/json_reader.hpp"
 #include "common/text/quantity.hpp"
 
 #include <boost/json/monotonic_resource.hpp>
-#include <boost/json/parse.hpp>
 
 namespace binnacle::predict {
 namespace {
@@ -55,9 +55,8 @@ pod_cpu pod_cpu_of(const json::object& spec) {
 
 pod_cpu pod_cpu_of(std::string_view pod) {
   json::monotonic_resource memory;
-  json::error_code failed;
-  const json::value whole = json::parse(pod, failed, &memory);
-  const json::object* object = failed ? nullptr : whole.if_object();
+  const auto whole = read_json(pod, &memory);
+  const json::object* object = whole.has_error() ? nullptr : whole->if_object();
   const json::object* spec = object == nullptr ? nullptr : object_in(*object, "spec");
   return spec == nullptr ? pod_cpu{} : pod_cpu_of(*spec);
 }

@@ -2,10 +2,10 @@
 
 #include "aggregator/spread/rate.hpp"
 #include "common/text/json_members.hpp"
+#include "common/text/json_reader.hpp"
 #include "common/text/utf8.hpp"
 
 #include <boost/json/monotonic_resource.hpp>
-#include <boost/json/parse.hpp>
 
 namespace binnacle::spread {
 namespace {
@@ -60,9 +60,8 @@ const json::object* replica_set_in(const json::object& metadata) noexcept {
 asking_pod asking_pod_of(std::string_view pod) {
   asking_pod out;
   json::monotonic_resource memory;
-  json::error_code failed;
-  const json::value whole = json::parse(pod, failed, &memory);
-  const json::object* object = failed ? nullptr : whole.if_object();
+  const auto whole = read_json(pod, &memory);
+  const json::object* object = whole.has_error() ? nullptr : whole->if_object();
   if (object == nullptr) return out;
   if (const json::object* metadata = object_in(*object, "metadata")) {
     out.name_space = text_in(*metadata, "namespace");

@@ -1,8 +1,8 @@
 #include "aggregator/kube/client/client.hpp"
 
 #include "aggregator/kube/client/credentials.hpp"
-#include "aggregator/kube/json_reader.hpp"
 #include "common/log/rare_warning.hpp"
+#include "common/text/json_reader.hpp"
 
 #include <fmt/format.h>
 

@@ -27,7 +27,7 @@ void count_left_out(client& api, reflector& machine, instant now) {
 
 task<void> list(client& api, reflector& machine, reflector::action todo) {
   http::call what = get(todo);
-  object_reader body;
+  list_reader body = machine.reader();
   what.take = [&body](std::string_view piece) { body.feed(piece); };
   auto got = co_await api.ask(std::move(what), within(todo.within));
   const instant now = boot_clock::now();

@@ -29,6 +29,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace binnacle::kube {
@@ -61,7 +62,7 @@ metadata metadata_of(const json::object& object) {
 }  // namespace
 
 reflector::reflector(settings s, watcher& tell, std::uint64_t seed)
-    : settings_(std::move(s)), tell_(tell), random_(seed), pauses_({400ms, 1600ms, 30s}) {}
+    : settings_(std::move(s)), page_(settings_.page), tell_(tell), random_(seed), pauses_({400ms, 1600ms, 30s}) {}
 
 reflector::action reflector::next(instant) {
   if (watching_ && opened_ && std::exchange(read_again_, false)) {
@@ -89,7 +90,7 @@ std::string reflector::asked(std::string_view how) const {
 // resourceVersion=0 is served from the watch cache at no cost to etcd; pages, and the list after an expired
 // version, come from etcd.
 std::string reflector::list_target() const {
-  std::string out = asked(fmt::format("limit={}", settings_.page));
+  std::string out = asked(fmt::format("limit={}", page_));
   if (!continue_.empty()) return out + "&continue=" + http::query_escaped(continue_);
   // With a version the server would leave out the limit, or take the version as exact.
   if (settings_.page != usual_page) return out;
@@ -108,10 +109,9 @@ std::string reflector::watch_target() {
                            http::query_escaped(version_), seconds(random_)));
 }
 
-void reflector::listed(const http::answer& a, object_reader& body, instant now) {
+void reflector::listed(const http::answer& a, list_reader& body, instant now) {
   if (const auto r = refusal_of(a)) return refused(*r, now);
-  std::vector<json_reader::cut> cuts;
-  const auto list = body.finish(cuts);
+  const auto list = body.finish();
   if (list.has_error()) return fail(list.error(), std::nullopt, now);
   const json::object* meta = object_in(*list, "metadata");
   const json::value* items = list->if_contains("items");
@@ -121,24 +121,19 @@ void reflector::listed(const http::answer& a, object_reader& body, instant now) 
   unknown_since_.reset();
   absent_ = false;
   told_to_wait_ = false;
-  take_items(*list, cuts);
   continue_ = text_in(*meta, "continue");
   if (continue_.empty()) finish_list(*list);
 }
 
-void reflector::take_items(const json::object& list, const std::vector<json_reader::cut>& cuts) {
-  const json::array* items = list.at("items").if_array();
-  if (items == nullptr) return;
-  for (const json_reader::cut& c : cuts) {
-    const json::object* object = c.item && *c.item < items->size() ? items->at(*c.item).if_object() : nullptr;
-    leave_out(c.members, object == nullptr ? object_key() : metadata_of(*object).key);
-  }
-  for (const json::value& item : *items) {
-    const json::object* object = item.if_object();
-    if (object == nullptr || !metadata_of(*object).usable()) continue;
-    listed_.insert(metadata_of(*object).key);
-    upsert(*object);
-  }
+/// Items come before their list is complete. If it then breaks, they are true all the same.
+void reflector::take_item(const json::value& item, std::size_t members_left_out) {
+  const json::object* object = item.if_object();
+  if (object == nullptr) return;
+  const metadata meta = metadata_of(*object);
+  if (members_left_out > 0) leave_out(members_left_out, meta.key);
+  if (!meta.usable()) return;
+  listed_.insert(meta.key);
+  upsert(*object);
 }
 
 void reflector::finish_list(const json::object& list) {
@@ -151,6 +146,7 @@ void reflector::finish_list(const json::object& list) {
   version_ = text_in(*object_in(list, "metadata"), "resourceVersion");
   watching_ = true;
   synced_ = true;
+  page_ = std::min(settings_.page, 2 * page_);
   trouble_.clear();
   tell_.synced();
 }
@@ -232,7 +228,10 @@ void reflector::broke(const error& why, instant now) {
   // A watch that was silent for too long begins again at once, because most likely the connection is dead. If
   // the watch was never answered, the server is at fault, and the next try waits.
   if (opened_ && why.code == errc::timeout && now - watch_began_ >= longest_silence) return;
-  if (!watching_) relist(list_from_);
+  if (!watching_) {
+    if (why.code == errc::overloaded || why.code == errc::timeout) page_ = std::max<std::size_t>(1, page_ / 2);
+    relist(list_from_);
+  }
   fail(why, std::nullopt, now);
 }
 

@@ -54,7 +54,7 @@ class reflector {
     std::string watch_accept = "application/json";
     std::string field_selector;  ///< selects the wanted objects; empty: all
     /// Objects in one answer. If it is less than usual, the objects are large, and every list is read in such
-    /// pages.
+    /// pages, or in smaller ones where these take too many bytes or too long.
     std::size_t page = usual_page;
   };
   enum class step : unsigned char { list, watch, wait };
@@ -79,8 +79,12 @@ class reflector {
 
   /// What to do now. Report the result afterwards by one of the functions below.
   action next(instant now);
+  /// Takes the pieces of a list's body, which is a 200's, as they come.
+  list_reader reader() {
+    return list_reader([this](boost::json::value item, std::size_t left_out) { take_item(item, left_out); });
+  }
   /// The body of a 200 is in `body`, that of a refusal in `a`.
-  void listed(const http::answer& a, object_reader& body, instant now);
+  void listed(const http::answer& a, list_reader& body, instant now);
   /// Takes the watch's answer: only the head for a 200, head and body for other answers. True: go on with
   /// received().
   bool opened(const http::answer& a, instant now);
@@ -112,7 +116,7 @@ class reflector {
   std::string asked(std::string_view how) const;
   std::string list_target() const;
   std::string watch_target();
-  void take_items(const boost::json::object& list, const std::vector<json_reader::cut>& cuts);
+  void take_item(const boost::json::value& item, std::size_t members_left_out);
   void finish_list(const boost::json::object& list);
   bool take_event(const boost::json::object& event, instant now);
   void leave_out(std::size_t members, const object_key& of);
@@ -125,6 +129,7 @@ class reflector {
   void unknown(const refusal& r, instant now);
 
   const settings settings_;
+  std::size_t page_;
   watcher& tell_;
   std::mt19937_64 random_;
   backoff pauses_;

@@ -8,6 +8,13 @@ namespace pod_spec_test {
 
 using namespace binnacle::predict;
 
+// Members beyond json_reader::most_members, whose names somebody chose, cost no more than their bytes.
+std::string with_many_labels() {
+  std::string out = R"({"metadata":{"labels":{"a":"")";
+  for (int i = 0; i < 5'000; ++i) out += R"(,"a)" + std::to_string(i) + R"(":"")";
+  return out + R"(}},"spec":{"containers":[{"resources":{"requests":{"cpu":"3"}}}]}})";
+}
+
 double cores(const std::string& spec) { return pod_cpu_of(R"({"spec":)" + spec + "}").cores(); }
 
 TEST_SUITE("aggregator/predict/pod_spec") {
@@ -46,6 +53,10 @@ TEST_SUITE("aggregator/predict/pod_spec") {
       CAPTURE(text);
       CHECK(pod_cpu_of(std::string_view(text)).cores() == 0);
     }
+  }
+
+  TEST_CASE("thousands of labels before it do not hide what a pod asks for") {
+    CHECK(pod_cpu_of(with_many_labels()).cores() == 3);
   }
 }
 

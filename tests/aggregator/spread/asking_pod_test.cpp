@@ -31,6 +31,16 @@ TEST_SUITE("aggregator/spread/asking_pod") {
     CHECK(with(R"(,"annotations":{"waok8s.github.io/podspread-rate":0.6})").rate.empty());
   }
 
+  TEST_CASE("who chooses the names of thousands of annotations gets no more than the first ones read") {
+    std::string many;
+    for (int i = 0; i < 5'000; ++i) many += fmt::format(R"("a{}":"",)", i);
+    const std::string rate = R"("waok8s.github.io/podspread-rate":"0.6")";
+    CHECK(with(R"(,"annotations":{)" + rate + "," + many + R"("z":""})").rate == "0.6");
+    CHECK(with(R"(,"annotations":{)" + many + rate + "}").rate.empty());
+    const std::string tolerates = R"([{"key":"node-role.kubernetes.io/control-plane","operator":"Exists"}])";
+    CHECK(with(R"(,"annotations":{)" + many + rate + "}", tolerates).to_control_plane);
+  }
+
   TEST_CASE("of an annotation that is longer than any rate its beginning is kept, and it counts as none") {
     const auto rate = [](const std::string& text) {
       return with(fmt::format(R"(,"annotations":{{"waok8s.github.io/podspread-rate":"{}"}})", text)).rate;

@@ -16,7 +16,7 @@ using step = reflector::step;
 
 /// Gives the machine a whole answer.
 void listed(reflector& machine, const http::answer& a, instant now) {
-  kube::object_reader body;
+  kube::list_reader body = machine.reader();
   body.feed(a.body);
   machine.listed(a, body, now);
 }

@@ -4,7 +4,7 @@
 // begins 16 bytes behind the start of a page. So 16,384 chosen annotations, which the API server takes, once
 // cost 0.4 s of the loop that kube-scheduler waits for (tests/bench/bench_objects.cpp).
 
-#include "aggregator/kube/json_reader.hpp"
+#include "common/text/json_reader.hpp"
 
 #include <boost/json/basic_parser_impl.hpp>
 #include <boost/json/value_stack.hpp>
@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace binnacle::kube {
+namespace binnacle {
 namespace {
 
 namespace json = boost::json;
@@ -26,25 +26,34 @@ class builder {
   static constexpr std::size_t max_array_size = -1, max_object_size = -1, max_string_size = -1,
                                max_key_size = -1;
 
-  void begin() { stack_.reset(); }
-  json::value release() { return stack_.release(); }
-  std::vector<json_reader::cut> take_cuts() { return std::exchange(cuts_, {}); }
+  builder(json_reader::item_taker each, json::storage_ptr memory)
+      : each_(std::move(each)), memory_(std::move(memory)) {}
+
+  void begin() {
+    whole_.reset(memory_);
+    open_.clear();
+    cuts_ = skipped_ = 0;
+    in_items_ = false;
+  }
+  json::value release() { return whole_.release(); }
+  std::size_t cuts() const { return cuts_; }
 
   bool on_document_begin(error_code&) { return true; }
   bool on_document_end(error_code&) { return true; }
   bool on_object_begin(error_code&) { return enter(false); }
   bool on_object_end(std::size_t, error_code&) {
     if (!leave()) return true;
-    stack_.push_object(open_.back().members);
+    const std::size_t members = open_.back().members;
     open_.pop_back();
-    return true;
+    return put([members](json::value_stack& to) { to.push_object(members); });
   }
   bool on_array_begin(error_code&) { return enter(true); }
   bool on_array_end(std::size_t n, error_code&) {
     if (!leave()) return true;
-    stack_.push_array(n);
+    const bool was_items = open_.back().is_items;
     open_.pop_back();
-    return true;
+    if (was_items) in_items_ = false;
+    return put([n = was_items ? 0 : n](json::value_stack& to) { to.push_array(n); });
   }
   bool on_key_part(json::string_view s, std::size_t, error_code&) {
     key_.append(s.data(), s.size());
@@ -55,74 +64,80 @@ class builder {
       key_.append(s.data(), s.size());
       container& in = open_.back();
       const bool is_full = in.members == json_reader::most_members;
-      if (is_full) cut();
+      if (is_full) ++cuts_;
       if (is_full || (in.is_metadata && key_ == "managedFields")) {
         skipped_ = 1;
       } else {
         ++in.members;
         in.at_metadata = key_ == "metadata";
-        stack_.push_key(key_);
+        in.at_items = each_ && open_.size() == 1 && key_ == "items";
+        stack().push_key(key_);
       }
     }
     key_.clear();
     return true;
   }
   bool on_string_part(json::string_view s, std::size_t, error_code&) {
-    if (skipped_ == 0) stack_.push_chars(s);
+    if (skipped_ == 0) stack().push_chars(s);
     return true;
   }
   bool on_string(json::string_view s, std::size_t, error_code&) {
-    if (is_wanted()) stack_.push_string(s);
-    return true;
+    return !is_wanted() || put([s](json::value_stack& to) { to.push_string(s); });
   }
   bool on_number_part(json::string_view, error_code&) { return true; }
   bool on_int64(std::int64_t i, json::string_view, error_code&) {
-    if (is_wanted()) stack_.push_int64(i);
-    return true;
+    return !is_wanted() || put([i](json::value_stack& to) { to.push_int64(i); });
   }
   bool on_uint64(std::uint64_t u, json::string_view, error_code&) {
-    if (is_wanted()) stack_.push_uint64(u);
-    return true;
+    return !is_wanted() || put([u](json::value_stack& to) { to.push_uint64(u); });
   }
   bool on_double(double d, json::string_view, error_code&) {
-    if (is_wanted()) stack_.push_double(d);
-    return true;
+    return !is_wanted() || put([d](json::value_stack& to) { to.push_double(d); });
   }
   bool on_bool(bool b, error_code&) {
-    if (is_wanted()) stack_.push_bool(b);
-    return true;
+    return !is_wanted() || put([b](json::value_stack& to) { to.push_bool(b); });
   }
   bool on_null(error_code&) {
-    if (is_wanted()) stack_.push_null();
-    return true;
+    return !is_wanted() || put([](json::value_stack& to) { to.push_null(); });
   }
   bool on_comment_part(json::string_view, error_code&) { return true; }
   bool on_comment(json::string_view, error_code&) { return true; }
 
  private:
   struct container {
-    std::size_t members = 0;   // that were kept
-    std::size_t elements = 0;  // objects and arrays that have begun in this array
-    bool is_array = false;
+    std::size_t members = 0;  // that were kept
     bool is_metadata = false;  // the value of a member of that name
     bool at_metadata = false;  // its next value is
+    bool is_items = false;     // the items that are given away
+    bool at_items = false;     // its next value is
   };
 
+  json::value_stack& stack() { return in_items_ ? item_ : whole_; }
+  /// Puts a complete value on the stack. If it is an item, it is given away at once.
+  template <typename Push>
+  bool put(Push push) {
+    push(stack());
+    if (!in_items_ || !open_.back().is_items) return true;
+    each_(item_.release(), std::exchange(cuts_, 0));
+    item_.reset(memory_);
+    return true;
+  }
   bool enter(bool is_array) {
     if (skipped_ > 0) {
       ++skipped_;
       return true;
     }
-    if (!open_.empty()) ++open_.back().elements;
-    open_.push_back({.is_array = is_array, .is_metadata = !open_.empty() && open_.back().at_metadata});
+    container now;
+    if (!open_.empty()) {
+      now.is_metadata = open_.back().at_metadata;
+      now.is_items = is_array && open_.back().at_items;
+    }
+    if (now.is_items) {
+      in_items_ = true;
+      item_.reset(memory_);
+    }
+    open_.push_back(now);
     return true;
-  }
-  /// A member is left out because its object has too many.
-  void cut() {
-    std::optional<std::size_t> item;
-    if (open_.size() > 1 && open_[1].is_array) item = open_[1].elements - 1;
-    if (cuts_.empty() || cuts_.back().item != item) cuts_.push_back({item, 0});
-    ++cuts_.back().members;
   }
   /// Whether what ends is kept.
   bool leave() {
@@ -139,10 +154,13 @@ class builder {
     return skipped_ == 0;
   }
 
-  json::value_stack stack_;
+  const json_reader::item_taker each_;
+  const json::storage_ptr memory_;
+  json::value_stack whole_, item_;
+  bool in_items_ = false;  // values go to item_
   std::string key_;
   std::vector<container> open_;
-  std::vector<json_reader::cut> cuts_;
+  std::size_t cuts_ = 0;     // of the value, or of the item, that is being read
   std::size_t skipped_ = 0;  // 1: the next value is left out; more: how deep we are in one, and 1
 };
 
@@ -155,11 +173,15 @@ json::parse_options deep() {
 }  // namespace
 
 struct json_reader::impl {
-  impl() { parser.handler().begin(); }
-  json::basic_parser<builder> parser{deep()};
+  impl(item_taker each, json::storage_ptr memory) : parser(deep(), std::move(each), std::move(memory)) {
+    parser.handler().begin();
+  }
+  json::basic_parser<builder> parser;
+  std::size_t left_out = 0;
 };
 
-json_reader::json_reader() : impl_(std::make_unique<impl>()) {}
+json_reader::json_reader(item_taker each, json::storage_ptr memory)
+    : impl_(std::make_unique<impl>(std::move(each), std::move(memory))) {}
 json_reader::~json_reader() = default;
 
 result<std::size_t> json_reader::read(std::string_view bytes, bool more) {
@@ -173,11 +195,21 @@ bool json_reader::is_complete() const { return impl_->parser.done(); }
 
 json::value json_reader::take() {
   json::value out = impl_->parser.handler().release();
+  impl_->left_out = impl_->parser.handler().cuts();
   impl_->parser.reset();
   impl_->parser.handler().begin();
   return out;
 }
 
-std::vector<json_reader::cut> json_reader::take_cuts() { return impl_->parser.handler().take_cuts(); }
+std::size_t json_reader::members_left_out() const noexcept { return impl_->left_out; }
 
-}  // namespace binnacle::kube
+result<json::value> read_json(std::string_view text, json::storage_ptr memory) {
+  json_reader reader(nullptr, std::move(memory));
+  const auto used = reader.read(text, false);
+  if (used.has_error()) return used.error();
+  if (text.find_first_not_of(" \t\r\n", *used) != text.npos)
+    return error{errc::protocol, "more follows behind it"};
+  return reader.take();
+}
+
+}  // namespace binnacle

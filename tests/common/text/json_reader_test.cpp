@@ -1,6 +1,4 @@
-#include "aggregator/kube/json_reader.hpp"
-
-#include "aggregator/kube/json.hpp"
+#include "common/text/json_reader.hpp"
 
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
@@ -14,19 +12,21 @@
 namespace json_reader_test {
 
 using namespace binnacle;
-using kube::json_reader;
 
 namespace {
 
 /// The value of `text`, fed in pieces of this size.
-boost::json::value read(std::string_view text, std::size_t piece) {
-  json_reader reader;
+boost::json::value read(json_reader& reader, std::string_view text, std::size_t piece) {
   for (std::size_t at = 0; at < text.size(); at += piece) {
     const auto part = text.substr(at, piece);
     CHECK(reader.read(part, at + piece < text.size()).value() == part.size());
   }
   REQUIRE(reader.is_complete());
   return reader.take();
+}
+boost::json::value read(std::string_view text, std::size_t piece) {
+  json_reader reader;
+  return read(reader, text, piece);
 }
 
 std::string members(std::size_t from, std::size_t to, std::string_view value) {
@@ -37,7 +37,7 @@ std::string members(std::size_t from, std::size_t to, std::string_view value) {
 
 }  // namespace
 
-TEST_SUITE("aggregator/kube/json_reader") {
+TEST_SUITE("common/text/json_reader") {
   TEST_CASE("a value is what it is, in whatever pieces it comes") {
     const std::string text =
         R"({"a":[1,-2,18446744073709551615,0.5,true,false,null,"te\u00e4xt",[],{}],"b":{"c":{"d":"e"}},"":"","a":7})";
@@ -80,60 +80,55 @@ TEST_SUITE("aggregator/kube/json_reader") {
     }
   }
 
-  TEST_CASE("members that are left out are counted, by the item of a list that had them") {
+  TEST_CASE("items are given away one by one, with what each has lost, and are not in the list") {
     const std::size_t most = json_reader::most_members;
     const auto object = [&](std::size_t more) {
-      return fmt::format(R"({{"metadata":{{"labels":{{{}}},"annotations":{{{}}}}}}})",
+      return fmt::format(R"({{"metadata":{{"labels":{{{}}},"annotations":{{{}}}}},"items":[1]}})",
                          members(0, most + more, R"("v")"), members(0, most + 2 * more, "{\"deep\":[{}]}"));
     };
-    const std::string text = fmt::format(R"({{"kind":"List","items":[{},{},{}],"metadata":{{}}}})", object(0),
-                                         object(5), object(7));
-    std::vector<json_reader::cut> cuts;
-    REQUIRE(kube::parse_object(text, cuts).has_value());
-    REQUIRE(cuts.size() == 2);
-    CHECK(cuts[0].item == 1);
-    CHECK(cuts[0].members == 15);
-    CHECK(cuts[1].item == 2);
-    CHECK(cuts[1].members == 21);
-
-    REQUIRE(kube::parse_object(object(1), cuts).has_value());
-    REQUIRE(cuts.size() == 1);
-    CHECK_FALSE(cuts[0].item.has_value());
-    CHECK(cuts[0].members == 3);
-
-    kube::object_stream stream;
-    std::vector<std::size_t> left_out;
-    const auto each = [&](const boost::json::object&) {
-      left_out.push_back(stream.members_left_out());
-      return true;
-    };
-    REQUIRE(stream.feed(object(4) + "\n" + object(0) + "\n" + object(1), each).has_value());
-    CHECK(left_out == std::vector<std::size_t>{12, 0, 3});
-  }
-
-  TEST_CASE("an object may come in pieces, and what is wrong in any of them is wrong") {
-    const auto whole = [](std::string_view text, std::size_t piece) {
-      kube::object_reader reader;
-      for (std::size_t at = 0; at < text.size(); at += piece) reader.feed(text.substr(at, piece));
-      std::vector<json_reader::cut> cuts;
-      const auto got = reader.finish(cuts);
-      return got ? boost::json::serialize(*got) : got.error().message;
-    };
-    for (const std::size_t piece : {std::size_t(1), std::size_t(4), std::size_t(100)}) {
-      CHECK(whole("{\"a\":[1,{\"b\":null}]}\n \n", piece) == R"({"a":[1,{"b":null}]})");
-      CHECK(whole(R"({"a":1} x )", piece) == "the answer is not JSON: more follows behind it");
-      CHECK(whole(R"({"a":nonsense,"b":2})", piece).starts_with("the answer is not JSON: "));
-      CHECK(whole(R"({"a":)", piece).starts_with("the answer is not JSON: "));
-      CHECK(whole("", piece).starts_with("the answer is not JSON: "));
+    const std::string text = fmt::format(
+        R"({{"kind":"List","items":[{},[1,[2]],{},7,"text",null,{}],"metadata":{{"items":[3]}}}})", object(0),
+        object(5), object(7));
+    for (const std::size_t piece : {text.size(), std::size_t(1), std::size_t(1000)}) {
+      std::vector<boost::json::value> items;
+      std::vector<std::size_t> lost;
+      json_reader reader([&](boost::json::value item, std::size_t left_out) {
+        items.push_back(std::move(item));
+        lost.push_back(left_out);
+      });
+      CHECK(boost::json::serialize(read(reader, text, piece)) ==
+            R"({"kind":"List","items":[],"metadata":{"items":[3]}})");
+      CHECK(reader.members_left_out() == 0);
+      CHECK(lost == std::vector<std::size_t>{0, 0, 15, 0, 0, 0, 21});
+      CHECK(items[0] == boost::json::parse(object(0)));
+      CHECK(boost::json::serialize(items[1]) == "[1,[2]]");
+      CHECK(items[2] == boost::json::parse(object(0)));
+      CHECK(items[3] == 7);
+      CHECK(items[4] == "text");
+      CHECK(items[5].is_null());
     }
+    // What it has lost itself is counted as before.
+    json_reader whole;
+    (void)read(whole, object(4), 100);
+    CHECK(whole.members_left_out() == 12);
+    (void)read(whole, object(0), 100);
+    CHECK(whole.members_left_out() == 0);
   }
 
-  TEST_CASE("an answer with something behind it is no answer") {
-    CHECK(kube::parse_object(R"({"a":1} )").has_value());
-    CHECK(kube::parse_object(R"({"a":1} x)").has_error());
-    CHECK(kube::parse_object(R"({"a":1)").has_error());
-    CHECK(kube::parse_object("").has_error());
-    CHECK(kube::parse_object("[]").has_error());
+  TEST_CASE("items that are no array, or not the value's own, are members as others") {
+    std::size_t given = 0;
+    json_reader reader([&](const boost::json::value&, std::size_t) { ++given; });
+    for (const std::string_view text :
+         {R"({"items":{"items":[1]}})", R"({"items":null,"a":[{"items":[1]}]})", "[[1]]"})
+      CHECK(boost::json::serialize(read(reader, text, 1)) == text);
+    CHECK(given == 0);
+  }
+
+  TEST_CASE("a text is one value") {
+    CHECK(read_json(R"({"a":[1]} )").value() == boost::json::parse(R"({"a":[1]})"));
+    CHECK(read_json("{} x").error().message == "more follows behind it");
+    CHECK(read_json(R"({"a":1)").has_error());
+    CHECK(read_json("").has_error());
   }
 }
 

@@ -1,0 +1,51 @@
+#pragma once
+
+#include "common/error.hpp"
+
+#include <boost/json/storage_ptr.hpp>
+#include <boost/json/value.hpp>
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string_view>
+
+namespace binnacle {
+
+/// Reads JSON whose members a stranger may have chosen, in pieces. What nobody needs is left out:
+/// - Members of an object beyond the first `most_members`. Boost.JSON's hash has no secret, so that chosen
+///   names collide, and reading costs the square of their number. Who gives a pod more annotations harms that
+///   pod.
+/// - `managedFields` of metadata, which has the names of all members again.
+class json_reader {
+ public:
+  static constexpr std::size_t most_members = 512;
+  /// Takes an element of the member `items` of a value, as soon as it is complete, and how many members it has
+  /// lost. The value itself has no elements there then. So a list takes as much memory as one of its elements.
+  using item_taker = std::function<void(boost::json::value item, std::size_t members_left_out)>;
+
+  /// Values are made in `memory`. Without `each`, items are as all other members.
+  explicit json_reader(item_taker each = nullptr, boost::json::storage_ptr memory = {});
+  ~json_reader();
+  json_reader(const json_reader&) = delete;
+  json_reader& operator=(const json_reader&) = delete;
+
+  /// Reads until one value is complete or the bytes end. Returns how many bytes it took; white space behind a
+  /// value that is complete may be among them. `more`: other bytes may follow. Errors: protocol.
+  result<std::size_t> read(std::string_view bytes, bool more);
+  bool is_complete() const;
+  /// The complete value. The reader begins anew.
+  boost::json::value take();
+  /// How many members the value taken last has lost; those of items that were given away do not count.
+  std::size_t members_left_out() const noexcept;
+
+ private:
+  struct impl;
+  std::unique_ptr<impl> impl_;
+};
+
+/// `text` as one JSON value, made in `memory`, without members beyond json_reader::most_members of an object.
+/// Errors: protocol.
+result<boost::json::value> read_json(std::string_view text, boost::json::storage_ptr memory = {});
+
+}  // namespace binnacle
