@@ -397,6 +397,7 @@ bool cluster::policies_judged() const noexcept {
   return judged || impl_->policy_follower.is_absent();
 }
 const kube::pod_objects& cluster::pods() const noexcept { return impl_->pods; }
+bool cluster::pods_read() const noexcept { return impl_->pod_follower.is_synced(); }
 const spread::world& cluster::areas() const noexcept { return *impl_->areas; }
 std::shared_ptr<kube::client> cluster::client() const { return impl_->api; }
 
@@ -407,7 +408,7 @@ cluster_report cluster::state() const {
   out.url = impl_->api->where().url();
   out.policies_read = policies_read();
   out.policies = impl_->policy_follower.size();
-  out.pods_read = impl_->pod_follower.is_synced();
+  out.pods_read = pods_read();
   out.pods = impl_->pods.objects().size();
   out.pods_left_out = impl_->pods.left_out();
   out.pod_labels_left_out = impl_->pods.labels_left_out();

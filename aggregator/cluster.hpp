@@ -68,6 +68,8 @@ class cluster {
   bool nodes_read() const noexcept;
   /// All pods that have a node and could be read.
   const kube::pod_objects& pods() const noexcept;
+  /// Whether all pods have been read, once since the start.
+  bool pods_read() const noexcept;
   /// What the spreading of pods needs to know of the cluster. Call it after start().
   const spread::world& areas() const noexcept;
   /// The client, for other questions to the API server.

@@ -61,7 +61,7 @@ ops::label_reader object_labels_of(const cluster& known) {
 }
 
 ingest::token_holder holder_of(const callers::agent_tokens::answer& said, const network& from,
-                               const kube::pod_objects& pods) {
+                               const kube::pod_objects& pods, bool pods_read) {
   const kube::user& who = said.review.who;
   ingest::token_holder out;
   out.genuine = said.review.authenticated;
@@ -75,6 +75,7 @@ ingest::token_holder holder_of(const callers::agent_tokens::answer& said, const 
   if (const auto* own = pods.find(key); own != nullptr && own->uid == out.pod) out.addresses = own->addresses;
   if (const auto* there = pods.at_address(from); there != nullptr && *there != key)
     out.neighbour = there->text();
+  out.pods_read = pods_read;
   return out;
 }
 

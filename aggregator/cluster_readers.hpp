@@ -15,8 +15,8 @@ custom_metrics::node_source objects_of(const cluster& known);
 ops::label_reader object_labels_of(const cluster& known);
 
 /// Who holds a token that came from the address `from`, by the API server's answer about the token and by the
-/// known pods.
+/// known pods. `pods_read`: whether these are all that there are.
 ingest::token_holder holder_of(const callers::agent_tokens::answer& said, const network& from,
-                               const kube::pod_objects& pods);
+                               const kube::pod_objects& pods, bool pods_read);
 
 }  // namespace binnacle::aggregator

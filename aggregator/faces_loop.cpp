@@ -165,7 +165,7 @@ void faces_loop::impl::review(std::string token, network from,
   async::post(loop, [this, token = std::move(token), from, then = std::move(then)]() mutable {
     auto tell = [this, from, then = std::move(then)](const result<callers::agent_tokens::answer>& said) {
       then(said.has_error() ? result<ingest::token_holder>(said.error())
-                            : holder_of(*said, from, kubernetes->pods()));
+                            : holder_of(*said, from, kubernetes->pods(), kubernetes->pods_read()));
     };
     agents->ask(std::move(token), std::move(tell));
   });

@@ -44,6 +44,18 @@ void write_cell(const store::sample& s, instant now, decision::cell& c) noexcept
   for (std::size_t i = 0; i < lines; ++i) __builtin_prefetch(static_cast<const char*>(from) + 64 * i);
 }
 
+/// What all rules say together, as far as a reader gets: it is in the answer once for each node.
+std::string all_of_text(const std::vector<policy::published_rule>& rules) {
+  constexpr std::size_t long_enough = 300;
+  std::string out;
+  for (std::size_t i = 0; i < rules.size(); ++i) {
+    if (i > 0 && out.size() + rules[i].text.size() > long_enough)
+      return out + fmt::format(" and {} more rules", rules.size() - i);
+    out += (i == 0 ? "" : " and ") + rules[i].text;
+  }
+  return out;
+}
+
 void write_placing(const predict::placing& p, decision::watts_cell& w) noexcept {
   w.now = static_cast<float>(p.now);
   w.with = static_cast<float>(p.with);
@@ -91,8 +103,7 @@ void decider::choose(const object_meta& pod, std::string_view pod_text, instant 
 void decider::write_refusals() {
   const auto& strategy = *by_.strategy;
   const std::string head = fmt::format("policy {}: ", by_.policy->key.text());
-  std::string all;
-  for (const auto& rule : strategy.rules) all += (all.empty() ? "" : " and ") + rule.text;
+  const std::string all = all_of_text(strategy.rules);
   const std::string_view kind = to_string(strategy.kind);
   for (const auto& rule : strategy.rules) {
     const std::string& text = strategy.op == policy::logic::all_of ? all : rule.text;

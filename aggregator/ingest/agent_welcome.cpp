@@ -49,6 +49,9 @@ constexpr duration come_back_soon = 10s;
 constexpr std::uint32_t ask_again_s = 30;
 /// A certificate is checked again after this time at the latest, however long it is valid.
 constexpr duration longest_trust = 24h;
+/// The same for a token while pods have not been read: time for a long list, and for asking about the tokens
+/// of 5,000 agents again.
+constexpr duration trust_without_pods = 5min;
 
 }  // namespace
 
@@ -122,7 +125,10 @@ void agent_session::reviewed(const result<token_holder>& holder, instant now) {
     token_ends_ = holder->ends;
     belong_to(holder->pod);
     const double spread = std::uniform_real_distribution<>(0, 1)(shared_->random);
-    welcome(reauthenticate_after_s(holder->ends - now, spread), now);
+    // Without all pods nobody knows whose the address is: the token is looked at again soon.
+    const bool is_sure = holder->pods_read || shared_->options.origin == token_origin::anywhere;
+    const duration left = holder->ends - now;
+    welcome(reauthenticate_after_s(is_sure ? left : std::min(left, trust_without_pods), spread), now);
   }
   on_end(now);
   send();

@@ -35,6 +35,8 @@ struct token_holder {
   /// "namespace/name" of another pod that has the address which the token came from; empty: no pod is known
   /// to have it for itself.
   std::string neighbour = {};
+  /// Whether all pods have been read, so that no neighbour means that there is none.
+  bool pods_read = true;
 };
 constexpr std::string_view pod_is_gone = "the pod that the agent's token belongs to has been deleted";
 /// Asks the issuer about a token that came from an address. `then` is called once, later, on the ingest loop.

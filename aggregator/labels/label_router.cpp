@@ -2,9 +2,9 @@
 //
 // The engine may not be called while it works: a label that is carried can free a slot, which changes the
 // wishes of another node. So relabel() only notes the node, and do_wishes() runs after the engine is done,
-// again and again until nothing is left. Standalone the wish comes true at once, and the engine is told in
-// the same turn. In a cluster the wish is sent to the faces loop, and the engine hears of it when the Node
-// object has changed.
+// again and again until nothing is left; in a cluster, some nodes in each turn. Standalone the wish comes
+// true at once, and the engine is told in the same turn. In a cluster the wish is sent to the faces loop, and
+// the engine hears of it when the Node object has changed.
 //
 // `objects_` holds what the Node objects carried, by name and not by the store's id. Node objects come before
 // the agents after a restart, they stay when an agent is away, and a node that was forgotten comes back
@@ -25,16 +25,10 @@ label_router::label_router(bool in_cluster, store::warehouse& nodes, policy::eng
     : in_cluster_(in_cluster), nodes_(nodes), engine_(engine), to_(std::move(to)) {}
 
 void label_router::do_wishes(instant now) {
+  if (in_cluster_) return send_some_wishes();
   while (!waiting_.empty()) {
-    std::vector<store::node_id> nodes = std::exchange(waiting_, {});
-    std::sort(nodes.begin(), nodes.end());
-    nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
-    std::erase_if(nodes, [this](store::node_id n) { return !nodes_.known(n); });
+    const std::vector<store::node_id> nodes = take_waiting();
     for (const store::node_id node : nodes) show_dry_run(node);
-    if (in_cluster_) {
-      send_wishes(nodes);
-      continue;
-    }
     for (const store::node_id node : nodes) {
       if (!standalone_.apply(node, engine_.labels(node))) continue;
       engine_.set_node_labels(node, standalone_.of(node), now);
@@ -43,31 +37,50 @@ void label_router::do_wishes(instant now) {
   }
 }
 
-void label_router::show_dry_run(store::node_id node) {
+std::vector<store::node_id> label_router::take_waiting() {
+  std::vector<store::node_id> nodes = std::exchange(waiting_, {});
+  std::sort(nodes.begin(), nodes.end());
+  nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+  std::erase_if(nodes, [this](store::node_id n) { return !nodes_.known(n); });
+  return nodes;
+}
+
+std::size_t label_router::show_dry_run(store::node_id node) {
   label_map would;
   for (auto& [key, wish] : engine_.would_be_labels(node)) {
     if (wish.what == policy::label_wish::action::set) would.emplace(key, wish.value);
   }
+  const std::size_t looked_at = would.size();
   const auto at = would_be_.find(node);
-  if (at == would_be_.end() ? would.empty() : at->second == would) return;
+  if (at == would_be_.end() ? would.empty() : at->second == would) return looked_at;
   if (would.empty()) {
     would_be_.erase(at);
   } else {
     would_be_[node] = would;
   }
   to_.would_be(node, nodes_.name(node), std::move(would));
+  return looked_at;
 }
 
-void label_router::send_wishes(const std::vector<store::node_id>& nodes) {
+/// Those of some nodes; the next call goes on behind them. An edit of a policy with many keys changes the
+/// wishes of every node, and agents' values wait for this loop.
+void label_router::send_some_wishes() {
+  std::vector<store::node_id> nodes = take_waiting();
+  std::rotate(nodes.begin(), std::lower_bound(nodes.begin(), nodes.end(), next_), nodes.end());
   std::vector<node_wishes> news;
-  for (const store::node_id node : nodes) {
-    const auto at = objects_.find(nodes_.name(node));
+  std::size_t wished = 0, i = 0;
+  for (; i < nodes.size() && wished < most_at_once; ++i) {
+    wished += 1 + show_dry_run(nodes[i]);
+    const auto at = objects_.find(nodes_.name(nodes[i]));
     if (at == objects_.end()) continue;
-    policy::label_wishes wishes = engine_.labels(node);
+    policy::label_wishes wishes = engine_.labels(nodes[i]);
+    wished += wishes.size();
     if (at->second.sent == wishes) continue;
     at->second.sent = wishes;
     news.push_back({at->first, std::move(wishes)});
   }
+  if (i < nodes.size()) next_ = nodes[i];
+  waiting_.assign(nodes.begin() + static_cast<std::ptrdiff_t>(i), nodes.end());
   if (!news.empty()) to_.wishes(std::move(news));
 }
 

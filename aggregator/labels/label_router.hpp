@@ -33,8 +33,11 @@ class label_router {
   /// The engine calls this while it works, for each node whose wishes changed. Call do_wishes() when it is
   /// done.
   void relabel(store::node_id node) { waiting_.push_back(node); }
+  /// True after do_wishes(), too, if there was too much for one turn.
   bool has_work() const noexcept { return !waiting_.empty(); }
   void do_wishes(instant now);
+  /// In a cluster a turn ends after about so many wishes: some milliseconds.
+  static constexpr std::size_t most_at_once = 8'192;
 
   /// The store has this node now, maybe under a new id.
   void add_node(store::node_id node, const std::string& name, instant now);
@@ -61,14 +64,16 @@ class label_router {
     std::optional<policy::label_wishes> sent;
   };
   void tell_engine(const std::string& name, const object& known, instant now);
-  void send_wishes(const std::vector<store::node_id>& nodes);
-  void show_dry_run(store::node_id node);
+  std::vector<store::node_id> take_waiting();
+  void send_some_wishes();
+  std::size_t show_dry_run(store::node_id node);
 
   const bool in_cluster_;
   store::warehouse& nodes_;
   policy::engine& engine_;
   const letters to_;
   std::vector<store::node_id> waiting_;
+  store::node_id next_{};  // where the next turn begins, so that none waits for ever
   standalone_labels standalone_;
   std::map<store::node_id, label_map> would_be_;  // as last told, of nodes that have any
   std::map<std::string, object> objects_;

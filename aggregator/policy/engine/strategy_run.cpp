@@ -378,8 +378,10 @@ void strategy_run::wishes(store::node_id node, label_wishes& into) const {
     return;
   }
   const auto states = rules(node);
-  for (const label_plan::key& k : plan_.keys()) {
-    const std::uint16_t by = winner_of(node, k.name);
+  const auto& keys = plan_.keys();
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const label_plan::key& k = keys[i];
+    const std::uint16_t by = winners_[index(node) * keys.size() + i];
     const auto waits = [&](const label_plan::offer& o) {
       return !states[o.rule].ever_known && !states[o.rule].given_up;
     };

@@ -2,6 +2,8 @@
 
 #include "tests/aggregator/policy/world.hpp"
 
+#include <fmt/format.h>
+
 namespace label_router_test {
 
 namespace {
@@ -132,6 +134,37 @@ TEST_SUITE("aggregator/labels/label_router") {
     h.value('a', 10);
     CHECK(h.wishes["a"] == "-p");
     CHECK(h.letters == 2);
+  }
+
+  TEST_CASE("cluster: what changes on many nodes is sent in turns, and each node has its own") {
+    house h(true);
+    std::string labels;
+    for (int i = 0; i < 64; ++i) labels += fmt::format("{}k{}=v", i == 0 ? "" : ", ", i);
+    h.w.apply(policy::test::manifest(
+        {{"labeling",
+          "rules: [{metricname: temp, operator: GreaterThan, target: 80, labels: [" + labels + "]}]"}}));
+    constexpr std::size_t nodes = label_router::most_at_once / 64 * 2;
+    const auto name = [](std::size_t i) { return fmt::format("n{}", i); };
+    for (std::size_t i = 0; i < nodes; ++i) {
+      const auto id = h.stock.node(name(i));
+      REQUIRE(id.has_value());
+      h.router.add_node(*id, name(i), h.w.now);
+      h.w.e.node_added(*id, h.w.now);
+      h.router.set_labels({{name(i), label_map{}}}, h.w.now);
+      h.router.relabel(*id);
+    }
+    h.router.do_wishes(h.w.now);
+    CHECK(h.router.has_work());
+    CHECK(h.letters == 1);
+    const std::size_t first = h.wishes.size();
+    CHECK(first > 0);
+    CHECK(first < nodes);
+    // Those that had their turn wait behind the others.
+    for (std::size_t i = 0; i < nodes; ++i) h.router.relabel(*h.stock.node(name(i)));
+    h.router.do_wishes(h.w.now);
+    CHECK(h.wishes.size() > first);
+    h.work();
+    CHECK(h.wishes.size() == nodes);
   }
 
   TEST_CASE("it does not matter whether the Node object or its agent comes first") {
