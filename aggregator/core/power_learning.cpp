@@ -85,15 +85,19 @@ void power_learning::begun_again(node_state& n, store::node_id id, std::string w
   restarts_.push_back({id, std::move(why)});
 }
 
-/// Begins anew if the hardware or the meter has changed. Returns whether both are known: after a new
-/// catalog, the node says which they are only with its next values.
+/// Begins anew if the hardware, the number of CPUs or the meter has changed. Returns whether all are known:
+/// after a new catalog, the node says which they are only with its next values.
 bool power_learning::meet(node_state& n, store::node_id id, const store::row& cells, instant now) {
   const auto* const power = store::first_present(cells, policy::power_metric, now).series;
   const auto* const about = store::first_present(cells, "host_hardware_info", now).series;
+  const double cpus = store::first_present(cells, policy::cpus_metric, now).value;  // 0: not known now
   const bool known = !n.machine.empty();
-  if (known && about == nullptr) return power != nullptr && power == n.by;
-  if (known && about == n.about && power == n.by) return power != nullptr;
+  const bool says_all = about != nullptr && cpus > 0;
+  if (known && !says_all) return power != nullptr && power == n.by;
+  if (known && about == n.about && cpus == n.cpus && power == n.by) return power != nullptr;
+  if (about != nullptr && !says_all) return false;  // what it is will be known with the number of its CPUs
   std::string machine = store::machine_of(cells, now);
+  if (!machine.empty()) machine += fmt::format(", {:.0f} CPUs", cpus);
   const bool same_machine = machine == n.machine;
   // A meter that is away for a while is the same one, on the same machine.
   std::string meter = power != nullptr ? std::string(store::label_of(*power, "source"))
@@ -102,7 +106,8 @@ bool power_learning::meet(node_state& n, store::node_id id, const store::row& ce
   if (!same_machine || meter != n.meter) {
     const bool had = known && n.own.samples() != 0;
     if (!same_machine) {
-      if (had) begun_again(n, id, fmt::format("its hardware has changed ({})", machine));
+      if (had)
+        begun_again(n, id, fmt::format("its hardware has changed ({}, before {})", machine, n.machine));
       n.own = {};
       n.others.clear();
       n.machine = std::move(machine);
@@ -116,6 +121,7 @@ bool power_learning::meet(node_state& n, store::node_id id, const store::row& ce
   }
   n.by = power;
   n.about = about;
+  n.cpus = cpus;
   if (n.kept && power != nullptr) go_on(n, id);
   return power != nullptr;
 }
@@ -128,7 +134,9 @@ void power_learning::go_on(node_state& n, store::node_id id) {
     n.own = n.kept->what;
   } else {
     begun_again(n, id,
-                fmt::format("its hardware or its meter has changed across the restart ({})", class_of(n)));
+                fmt::format("its hardware or its meter has changed across the restart, or the snapshot is of "
+                            "a version that did not know the number of CPUs ({})",
+                            class_of(n)));
   }
   n.kept.reset();
 }

@@ -21,6 +21,10 @@ namespace binnacle::aggregator {
 /// Learns what each node draws at which load, from the watts and the loads that agents send, while some
 /// policy asks for it. Nodes with the same hardware and the same kind of meter learn together.
 ///
+/// Loads are shares of all CPUs that are online. So their number (os_cpus) is part of the hardware: servers
+/// with one model of CPU may have 64 or 128 of them, and SMT may be on or off. A node is not learned from
+/// before it has said its number.
+///
 /// It learns here and not at the agents: means of ten seconds are all it needs, agents send these numbers
 /// anyway, and the nodes of a kind meet here. So agents of any release are learned from, and there is no
 /// state on a node that could be wrong.
@@ -89,11 +93,12 @@ class power_learning {
  private:
   struct node_state {
     predict::learner own;
-    std::string machine;                      // store::machine_of()
+    std::string machine;                      // store::machine_of() and the number of CPUs
     std::string meter;                        // label source of host_power_watts
     std::shared_ptr<const store::row> cells;  // the row of `by` and `about`
-    // The series of `cells` that named meter and hardware when they were looked at last.
+    // The series of `cells` that named meter and hardware when they were looked at last, and its CPUs then.
     const store::shape::series *by = nullptr, *about = nullptr;
+    double cpus = 0;
     instant quiet_until{};  // nothing is learned until then, after a change of machine or meter
     // Of a meter that may lag.
     struct late_meter {

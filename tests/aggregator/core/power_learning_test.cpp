@@ -29,6 +29,7 @@ struct world {
     store::node_id id{};
     wire::catalog announced;
     std::optional<std::pair<double, double>> rated;  // idle, peak; instead of a meter
+    std::optional<double> cpus = cores;              // none: it does not say
   };
   machine& add(const std::string& name, const std::string& cpu = "EPYC", const std::string& meter = "rapl") {
     machine m;
@@ -53,8 +54,9 @@ struct world {
     now += 1s;
     for (const auto& [name, load] : loads) {
       const machine& m = all.at(name);
-      std::vector<std::pair<std::uint32_t, std::int64_t>> values{
-          {0, std::lround(10'000 * load)}, {1, std::lround(cores)}, {2, 1}};
+      std::vector<std::pair<std::uint32_t, std::int64_t>> values{{0, std::lround(10'000 * load)}};
+      if (m.cpus) values.push_back({1, std::lround(*m.cpus)});
+      values.push_back({2, 1});
       if (m.rated) {
         values.push_back({3, std::lround(10 * m.rated->first)});
         values.push_back({4, std::lround(10 * m.rated->second)});
@@ -236,10 +238,79 @@ TEST_SUITE("aggregator/core/power_learning") {
         CHECK(w.model("a")->samples > before);
         continue;
       }
-      CHECK(w.restarts[0].starts_with("its hardware has changed (1 x Xeon"));
+      CHECK(w.restarts[0] ==
+            "its hardware has changed (1 x Xeon, 64 GiB, 0 accelerators, 16 CPUs, before 1 x EPYC, 64 GiB, 0 "
+            "accelerators, 16 CPUs)");
       CHECK(w.model("a")->samples < 40);
       CHECK(w.model("a")->power.watts(0.3 * cores) == doctest::Approx(50).epsilon(0.1));
     }
+  }
+
+  TEST_CASE("a node that comes back with another number of CPUs begins anew, and its class is another one") {
+    world w;
+    auto& a = w.add("a");
+    w.add("like it", "EPYC", "");
+    w.seconds(60, {{"a", 0.3}, {"like it", 0.3}});
+    REQUIRE(w.model("like it") != nullptr);
+    CHECK(w.model("like it")->from == predict::model_source::hardware_class);
+    a.cpus = 2 * cores;  // SMT is on now
+    w.announce(a, "EPYC", "rapl");
+    w.seconds(40, {{"a", 0.3}, {"like it", 0.3}}, 50);
+    REQUIRE(w.restarts.size() == 1);
+    CHECK(w.restarts[0] ==
+          "its hardware has changed (1 x EPYC, 64 GiB, 0 accelerators, 32 CPUs, before 1 x EPYC, 64 GiB, 0 "
+          "accelerators, 16 CPUs)");
+    REQUIRE(w.model("a") != nullptr);
+    CHECK(w.model("a")->samples < 40);
+    CHECK(w.model("a")->power.cores() == 2 * cores);
+    CHECK(w.model("a")->power.watts(0.3 * 2 * cores) == doctest::Approx(50).epsilon(0.1));
+    CHECK_MESSAGE(w.model("like it") == nullptr, "no node of its size measures any more");
+  }
+
+  TEST_CASE("the number of CPUs may change without a new catalog, when some are taken offline") {
+    world w;
+    auto& a = w.add("a");
+    w.seconds(60, {{"a", 0.3}});
+    a.cpus = cores / 2;
+    w.seconds(40, {{"a", 0.3}}, 50);
+    REQUIRE(w.restarts.size() == 1);
+    CHECK(w.restarts[0].starts_with("its hardware has changed (1 x EPYC, 64 GiB, 0 accelerators, 8 CPUs,"));
+    CHECK(w.model("a")->samples < 40);
+  }
+
+  TEST_CASE("nodes of one CPU model with 64 and with 128 CPUs do not learn together") {
+    world w;
+    w.add("small");
+    w.add("large").cpus = 2 * cores;
+    w.add("unmetered", "EPYC", "").cpus = 2 * cores;
+    w.seconds(60, {{"small", 0.3}, {"unmetered", 0.3}});
+    CHECK(w.model("unmetered") == nullptr);
+    w.seconds(60, {{"small", 0.3}, {"large", 0.3}, {"unmetered", 0.3}});
+    REQUIRE(w.model("unmetered") != nullptr);
+    CHECK(w.model("unmetered")->others == 1);
+    CHECK(w.model("small")->others == 0);
+  }
+
+  TEST_CASE(
+      "nothing is learned of a node that has not said its number of CPUs, and nothing is lost by that") {
+    world w;
+    auto& a = w.add("a");
+    a.cpus.reset();
+    w.seconds(40, {{"a", 0.3}});
+    CHECK(w.learned() == 0);
+    a.cpus = cores;
+    w.seconds(60, {{"a", 0.3}});
+    REQUIRE(w.model("a") != nullptr);
+    CHECK(w.model("a")->hardware == "1 x EPYC, 64 GiB, 0 accelerators, 16 CPUs");
+    CHECK(w.restarts.empty());
+    const auto before = w.model("a")->samples;
+    a.cpus.reset();  // its agent starts again, and does not say it at once
+    w.announce(a, "EPYC", "rapl");
+    w.seconds(5, {{"a", 0.3}});
+    a.cpus = cores;
+    w.seconds(60, {{"a", 0.3}});
+    CHECK(w.model("a")->samples > before);
+    CHECK(w.restarts.empty());
   }
 
   TEST_CASE("a node that is forgotten leaves nothing behind") {
@@ -485,13 +556,16 @@ TEST_SUITE("aggregator/core/power_learning") {
   }
 
   TEST_CASE(
-      "what was learned of another CPU or by another meter does not survive a restart, and that is said") {
+      "what was learned of another CPU, with other CPUs or by another meter does not survive a restart, and "
+      "that is said") {
     const store::words kept = some_learning();
-    bool other_cpu = false;
-    SUBCASE("CPU") { other_cpu = true; }
-    SUBCASE("meter") {}
+    const char *cpu = "EPYC", *meter = "rapl";
+    double cpus = cores;
+    SUBCASE("CPU") { cpu = "Xeon"; }
+    SUBCASE("number of CPUs") { cpus = 2 * cores; }
+    SUBCASE("meter") { meter = "dcmi"; }
     world w;
-    w.add("a", other_cpu ? "Xeon" : "EPYC", other_cpu ? "rapl" : "dcmi");
+    w.add("a", cpu, meter).cpus = cpus;
     w.learning.recall(w.all.at("a").id, store::word_reader(kept));
     w.seconds(30, {{"a", 0.1}});
     REQUIRE(w.restarts.size() == 1);
@@ -499,6 +573,20 @@ TEST_SUITE("aggregator/core/power_learning") {
     store::words now;
     if (w.learning.save(w.all.at("a").id, now))
       CHECK(load_learning(store::word_reader(now))->what.samples() <= 30);
+  }
+
+  TEST_CASE(
+      "a snapshot of a version that did not know the number of CPUs is read, and the node begins anew") {
+    store::words kept = some_learning();
+    kept[0] = static_cast<std::int64_t>(learning_key("1 x EPYC, 64 GiB, 0 accelerators", "rapl"));
+    world w;
+    w.add("a");
+    w.learning.recall(w.all.at("a").id, store::word_reader(kept));
+    w.seconds(30, {{"a", 0.1}});
+    REQUIRE(w.restarts.size() == 1);
+    CHECK(w.restarts[0].find("a version that did not know the number of CPUs") != std::string::npos);
+    REQUIRE(w.model("a") != nullptr);
+    CHECK(w.model("a")->samples <= 30);
   }
 
   TEST_CASE("a node whose part of a snapshot cannot be read begins to learn again, and says so") {
