@@ -241,13 +241,22 @@ void take_arguments(const YAML::Node& profile, const std::string& whose, migrati
     }
   }
   YAML::Node strategy(YAML::NodeType::Map);
-  // The default of WAO's second version, which it also uses for 0. The first counts all that a pod asks for.
+  // WAO's second version takes its share of the pods that are on their way alone, and counts the pod that it
+  // places in full. BestChord, the objective of the policy, takes it of that pod, too. The first version
+  // knows no share.
   const std::string share = text_of(args, "podUsageAssumption");
-  const std::string usual = has_plugin(profile, is_of_version_2) ? "0.5" : "1";
-  strategy["podUsageAssumption"] = share.empty() || share == "0" || share == "0.0" ? usual : share;
-  out.carried(whose + ", podUsageAssumption", "the strategy's field of this name");
+  const bool unset = share.empty() || share == "0" || share == "0.0";  // to WAO the same
+  if (has_plugin(profile, is_of_version_2)) {
+    out.dropped(
+        whose + ", podUsageAssumption",
+        fmt::format(
+            "was {0}{1}. WAO takes this share of the pods that are on their way alone, and counts the pod "
+            "that it places in full; BestChord takes it of that pod, too. So the default 1 stays. With "
+            "objective: WaoV2 it means what it does to WAO: podUsageAssumption: {0}",
+            unset ? "0.5" : share, unset ? ", WAO's default" : ""));
+  }
   const std::string format = text_of(args, "cpuUsageFormat");
-  if (format != "Percent") strategy["cpuFormat"] = "Raw";
+  strategy["cpuFormat"] = format == "Percent" ? "Percent" : "Raw";
   out.carried(whose + ", cpuUsageFormat",
               "the strategy's cpuFormat; WAO's default is Raw, Binnacle's Percent");
   for (const char* ttl : {"metricsCacheTTL", "predictorCacheTTL"}) {

@@ -134,13 +134,13 @@ metadata:
 spec:
   strategies:
     minimizepower:
-      podUsageAssumption: 0.8
+      cpuFormat: Percent
 )");
     const auto read = policy::parse_policies("policy.yaml", objects_text(m));
     CHECK(read.problems.empty());
     REQUIRE(read.policies.size() == 1);
     CHECK(fates(m) == R"(dropped: ConfigMap wao-scheduler-config
-carried: KubeSchedulerConfiguration, profile wao-scheduler, podUsageAssumption
+dropped: KubeSchedulerConfiguration, profile wao-scheduler, podUsageAssumption
 carried: KubeSchedulerConfiguration, profile wao-scheduler, cpuUsageFormat
 dropped: KubeSchedulerConfiguration, profile wao-scheduler, metricsCacheTTL
 dropped: KubeSchedulerConfiguration, profile wao-scheduler, predictorCacheTTL
@@ -170,7 +170,7 @@ yours: TASPolicy fewer-watts
     CHECK(as_json(m).find(R"("objects":"apiVersion: telemetry.intel.com/v1alpha1\n)") != std::string::npos);
   }
 
-  TEST_CASE("WAO's defaults are written down where its configuration says nothing") {
+  TEST_CASE("WAO's defaults are named where its configuration says nothing") {
     const auto m = of(R"(
 kind: KubeSchedulerConfiguration
 profiles:
@@ -178,11 +178,33 @@ profiles:
   plugins: {score: {enabled: [{name: MinimizePower}]}}
 )");
     const auto strategy = m.objects.at(0)["spec"]["strategies"]["minimizepower"];
-    CHECK(strategy["podUsageAssumption"].Scalar() == "0.5");
+    CHECK_FALSE(strategy["podUsageAssumption"]);
+    CHECK(sentence(m, "KubeSchedulerConfiguration, profile wao-scheduler, podUsageAssumption",
+                   note::fate::dropped)
+              .starts_with("was 0.5, WAO's default. WAO takes this share of the pods that are on their way"));
     CHECK(strategy["cpuFormat"].Scalar() == "Raw");
     CHECK_MESSAGE(m.objects.at(0)["metadata"]["namespace"].Scalar() == "default", "no pod was shown");
     CHECK_MESSAGE(fates(m).find("clientConnection") == std::string::npos,
                   "nothing is said of what is not there");
+  }
+
+  TEST_CASE("defect: WAO's share of a pod's request went over to the pod that is placed") {
+    const std::string subject = "KubeSchedulerConfiguration, profile wao-scheduler, podUsageAssumption";
+    for (const char* given : {"0.8", "0", "0.0"}) {
+      CAPTURE(given);
+      std::string text = scheduler;
+      text.replace(text.find("0.8"), 3, given);
+      const auto m = of(text);
+      CHECK_FALSE(m.objects.at(0)["spec"]["strategies"]["minimizepower"]["podUsageAssumption"]);
+      const auto policies = policy::parse_policies("policy.yaml", objects_text(m)).policies;
+      REQUIRE(policies.size() == 1);
+      CHECK(policies[0].value.strategies.at(0).power.pod_usage == 1);
+      const std::string said = sentence(m, subject, note::fate::dropped);
+      const std::string was = std::string_view(given) == "0.8" ? "0.8" : "0.5";
+      CHECK_MESSAGE(said.starts_with("was " + was), said);
+      CHECK_MESSAGE(
+          said.ends_with("objective: WaoV2 it means what it does to WAO: podUsageAssumption: " + was), said);
+    }
   }
 
   TEST_CASE("the share of the nodes that WAO's scheduler looked at is kept") {
@@ -193,8 +215,9 @@ profiles:
     const std::string subject = "KubeSchedulerConfiguration, percentageOfNodesToScore";
     const auto all = with("percentageOfNodesToScore: 100\n");  // as WAO's first version ships
     CHECK(sentence(all, subject, note::fate::carried).find("default") != std::string::npos);
-    // That version counts all that a pod asks for.
-    CHECK(all.objects.at(0)["spec"]["strategies"]["minimizepower"]["podUsageAssumption"].Scalar() == "1");
+    // That version counts all that a pod asks for, as the policy does: there is nothing to say.
+    CHECK_FALSE(all.objects.at(0)["spec"]["strategies"]["minimizepower"]["podUsageAssumption"]);
+    CHECK(fates(all).find("podUsageAssumption") == std::string::npos);
     CHECK_FALSE(all.values["scheduler"]["percentageOfNodesToScore"]);
     const auto some = with("percentageOfNodesToScore: 30\n");
     CHECK(some.values["scheduler"]["percentageOfNodesToScore"].as<int>() == 30);
