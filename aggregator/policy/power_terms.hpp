@@ -31,7 +31,7 @@ struct power_terms {
   /// The share of a node's cores that pods may keep busy, above 0 and at most 1. Objectives without
   /// has_cap() do not know it.
   double max_load = 0.9;
-  /// The share of its CPU request that a pod is assumed to use, 0..1.
+  /// The share of its CPU request that a pod is assumed to use, above 0 and at most 1.
   double pod_usage = 1;
 
   /// If both kinds of curves are allowed and exist, a model server's curve is preferred to a learned one.

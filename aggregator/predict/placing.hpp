@@ -5,6 +5,7 @@
 #include "aggregator/predict/pod_cpu.hpp"
 #include "aggregator/predict/wao/wao_v1.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -28,6 +29,11 @@ struct candidate {
   double load = 0;
 };
 
+/// A pod that asks for nothing would cost nothing on every node, and an idle node would be as good as a busy
+/// one. So a pod is ranked as if it used at least what kube-scheduler takes a silent container to use. What
+/// it counts as once it is placed stays as it is.
+inline constexpr double least_ranked_cores = cores_of_silent_container;
+
 /// What a pod costs on a candidate, and what the cost is made of, for people.
 struct placing {
   cost costs;
@@ -49,10 +55,12 @@ inline placing placing_on(objective by, const demand& pod, const candidate& c) {
   const chords::place with_pod = c.node->at(c.load + pod.cores);
   out.with = with_pod.watts();
   out.slope = c.node->from(here, with_pod);
+  const double ranked = std::max(pod.cores, least_ranked_cores);
   if (by == objective::best_chord) {
-    out.costs = cost_of(*c.node, c.load, pod.cores, pod.cores * out.slope);
+    out.costs = cost_of(*c.node, c.load, ranked, ranked * out.slope);
   } else if (by == objective::marginal) {
-    out.costs = cost_of(*c.node, c.load, pod.cores, out.with - out.now);
+    const double with = ranked > pod.cores ? c.node->watts(c.load + ranked) : out.with;
+    out.costs = cost_of(*c.node, c.load, ranked, with - out.now);
   } else {
     out.costs = cost_as_wao(by, pod, c);
   }

@@ -98,8 +98,10 @@ void parse_power(strategy& s, yaml_map& fields) {
   if (const auto most = fields.get("maxLoad")) s.power.max_load = share(*most, s.power.max_load, true);
   // WAO's second version takes half, and the shipped manifests of its first do not say.
   if (s.power.objective == predict::objective::wao_v2) s.power.pod_usage = 0.5;
-  if (const auto usage = fields.get("podUsageAssumption"))
-    s.power.pod_usage = share(*usage, s.power.pod_usage, false);
+  if (const auto usage = fields.get("podUsageAssumption")) {
+    const double given = share(*usage, s.power.pod_usage, false);
+    if (given > 0) s.power.pod_usage = given;  // 0 is "not set", as with WAO
+  }
 }
 
 }  // namespace

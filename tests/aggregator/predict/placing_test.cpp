@@ -62,6 +62,25 @@ TEST_SUITE("aggregator/predict/placing") {
     CHECK(r.placings[0].costs.watts == doctest::Approx(120));
   }
 
+  TEST_CASE(
+      "defect: a pod that counts no cores cost nothing anywhere, so an idle node was as good as a busy one") {
+    const auto kind = node({100, 160, 165, 170, 175, 180}, 10, 0.9);
+    const std::vector<candidate> nodes{{&kind, 4}, {&kind, 0}, {&kind, 8.95}};
+    for (const auto by : {objective::best_chord, objective::marginal}) {
+      CAPTURE(to_string(by));
+      for (const double cores : {0.0, 0.01, 0.1}) {
+        CAPTURE(cores);
+        const auto r = run(by, {.cores = cores}, nodes);
+        CHECK(r.scores[0] == 10);
+        CHECK(r.scores[1] == 2);
+        CHECK_MESSAGE(r.scores[2] == 1, "it has no room for a tenth of a core");
+        CHECK(r.placings[0].costs.watts == doctest::Approx(0.1 * 2.5));
+        // What people are told is what the pod itself would draw.
+        CHECK(r.placings[0].with == doctest::Approx(165 + cores * 2.5));
+      }
+    }
+  }
+
   TEST_CASE("no model is below a full node, and that is below the dearest") {
     const auto a = node({100, 200}, 10, 0.9), b = node({100, 300}, 10, 0.9);
     const auto r = run(objective::best_chord, {.cores = 2}, {{nullptr, 0}, {&a, 8}, {&a, 3}, {&b, 3}});

@@ -53,6 +53,9 @@ TEST_SUITE("aggregator/policy/text/yaml_power") {
     CHECK(v2.power.objective == objective::wao_v2);
     CHECK(v2.power.pod_usage == doctest::Approx(0.5));
     CHECK(good("objective: WaoV2, podUsageAssumption: 1").power.pod_usage == doctest::Approx(1));
+    CHECK_MESSAGE(good("podUsageAssumption: 0").power.pod_usage == doctest::Approx(1),
+                  "0 is not set, as with WAO");
+    CHECK(good("objective: WaoV2, podUsageAssumption: 0").power.pod_usage == doctest::Approx(0.5));
   }
 
   TEST_CASE("other terms are another policy") {
