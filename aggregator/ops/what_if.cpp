@@ -189,7 +189,7 @@ class what_if_answer final : public http::slices {
     out_.field("objective", predict::to_string(terms.objective));
     if (predict::has_cap(terms.objective)) out_.key("maxLoad").raw(fmt::format("{}", terms.max_load));
     out_.field("pods", asked_.pods).field("cpu", canonical(asked_.cpu));
-    figure("podCores", pod_.cores, 3);
+    figure("podCores", pod_.in_flight, 3);
     out_.field("placed", placed_).field("knownNodes", known_.size());
     figure("wattsNow", now, 1);
     figure("wattsThen", then, 1);

@@ -72,7 +72,8 @@ void score_as_wao(objective by, std::span<const cost> costs, std::span<std::uint
 }  // namespace
 
 demand demand_of(const pod_cpu& pod, double usage, objective by) {
-  demand out{usage * pod.cores(), 0, {}};
+  demand out{};
+  out.cores = out.in_flight = usage * pod.cores();
   std::vector<wao_v2::container_cpu> containers;
   for (const container_cpu& c : pod.containers) {
     if (c.what != container_cpu::kind::app) continue;

@@ -15,11 +15,13 @@ namespace binnacle::predict {
 /// A pod as the objectives see it.
 struct demand {
   double cores = 0;                     ///< that it will keep busy
+  double in_flight = 0;                 ///< what prioritize counts it as once it is placed
   double wao_need = 0;                  ///< wao_v2::need()
   wao_v1::container_cpu wao_container;  ///< its first container
 };
 /// `usage`: the share of its CPU request that a pod is assumed to use. WAO's objectives do not apply it to
-/// the pod that is placed: `cores` is what theirs takes it to use.
+/// the pod that is placed: `cores` is what theirs takes it to use. Once it is placed, every objective counts
+/// that share of its request.
 demand demand_of(const pod_cpu& pod, double usage, objective by = objective::best_chord);
 
 /// A candidate: what is known of it up to the cap, and its load in cores, what is in flight included. Null:

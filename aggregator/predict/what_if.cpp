@@ -20,7 +20,7 @@ what_if::what_if(objective by, const demand& pod, std::vector<candidate> nodes) 
 
 double what_if::load_of(std::size_t node) const {
   const state& n = nodes_[node];
-  return n.before.load + static_cast<double>(n.pods) * pod_.cores;
+  return n.before.load + static_cast<double>(n.pods) * pod_.in_flight;
 }
 
 void what_if::ask(std::size_t node) {

@@ -15,7 +15,8 @@ namespace binnacle::predict {
 /// (placing_on()) with those placed before it counted: prioritize gives that node its best score. Nobody can
 /// say which of several nodes with equal costs kube-scheduler takes; here it is the one that took the last
 /// pod, so that no node more than needed is woken, and then the first in the list.
-/// A pod goes to no node whose cost is not known, and to none that it would fill beyond its cap.
+/// A pod goes to no node whose cost is not known, and to none that it would fill beyond its cap. A pod that
+/// was placed counts as demand::in_flight.
 /// Cost: one placing_on() for each node, one more for each pod, and a heap's work. Memory: some tens of bytes
 /// a node. Pure. What the candidates point to must outlive it.
 class what_if {

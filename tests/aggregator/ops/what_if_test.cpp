@@ -142,6 +142,8 @@ TEST_SUITE("aggregator/ops/what_if") {
     terms.objective = predict::objective::wao_v2;
     const auto wao = ask(1, "4");
     CHECK(wao.at("placed") == 1);
+    CHECK(wao.at("podCores").to_number<double>() == doctest::Approx(2));
+    CHECK(wao.at("nodes").at(0).at("loadCoresThen").to_number<double>() == doctest::Approx(3));
     CHECK(wao.as_object().if_contains("maxLoad") == nullptr);
   }
 

@@ -135,11 +135,14 @@ TEST_SUITE("aggregator/predict/placing") {
     pod.overhead = 0.5;
     const auto d = demand_of(pod, 0.5);
     CHECK(d.cores == doctest::Approx(0.5 * 2.0));
+    CHECK(d.in_flight == doctest::Approx(0.5 * 2.0));
     CHECK(d.wao_need == doctest::Approx(0.5));
     CHECK(d.wao_container.request == doctest::Approx(0.1));
     // What they take it to use, with the usage that is assumed of others.
     CHECK(demand_of(pod, 0.5, objective::wao_v1).cores == doctest::Approx(0.1));
     CHECK(demand_of(pod, 0.5, objective::wao_v2).cores == doctest::Approx(0.5));
+    CHECK(demand_of(pod, 0.5, objective::wao_v1).in_flight == doctest::Approx(0.5 * 2.0));
+    CHECK(demand_of(pod, 0.5, objective::wao_v2).in_flight == doctest::Approx(0.5 * 2.0));
     CHECK(d.wao_container.limit == doctest::Approx(0.2));
   }
 
