@@ -107,7 +107,9 @@ std::string_view to_string(predict::cost::known k) noexcept {
 void write_watts(json_writer& out, const record& r, const watts_cell& w) {
   const auto digits = [](float v) { return fmt::format("{:.3f}", v); };
   out.key("power").begin_object().field("cost", to_string(w.is));
-  out.key("loadCores").raw(digits(w.load)).key("inFlightCores").raw(digits(w.in_flight));
+  // Without a model or a load nobody knows how many cores are busy.
+  if (w.is != predict::cost::known::no) out.key("loadCores").raw(digits(w.load));
+  out.key("inFlightCores").raw(digits(w.in_flight));
   if (w.is != predict::cost::known::no) {
     out.key("wattsNow").raw(digits(w.now)).key("wattsWithPod").raw(digits(w.with));
     out.key("wattsPerCore").raw(digits(w.slope));

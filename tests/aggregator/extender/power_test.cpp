@@ -156,6 +156,10 @@ TEST_SUITE("aggregator/extender/power") {
         json.find(R"("wattsNow":202.500,"wattsWithPod":205.000,"wattsPerCore":2.500)") != std::string::npos,
         json);
     CHECK_MESSAGE(json.find(R"("objective":"BestChord")") != std::string::npos, json);
+    // Of "new" there is no model: its load in cores is not known, and not 0.
+    CHECK_MESSAGE(json.find(R"("power":{"cost":"unknown","inFlightCores":0.000})") != std::string::npos,
+                  json);
+    CHECK_MESSAGE(json.find(R"("loadCores":0.000)") == std::string::npos, json);
   }
 
   TEST_CASE("the pod's CPU is read whatever the pieces that the request comes in") {
