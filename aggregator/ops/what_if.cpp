@@ -30,17 +30,19 @@ constexpr std::size_t most_policies = 5;  // that a message names
 enum class left_out : std::uint8_t {
   refused,    // by the policy's dontschedule
   no_load,    // there is no CPU load of it now
+  no_server,  // no model server has said what it draws, and the policy asks for no other model
   no_meter,   // no model, and no watts to learn one from
   learning,   // no model yet
   no_figure,  // WAO's rules have none for such a pod
 };
-constexpr std::array reasons = {left_out::refused, left_out::no_load, left_out::no_meter, left_out::learning,
-                                left_out::no_figure};
+constexpr std::array reasons = {left_out::refused,  left_out::no_load,  left_out::no_server,
+                                left_out::no_meter, left_out::learning, left_out::no_figure};
 
 std::string_view to_string(left_out why) noexcept {
   switch (why) {
     case left_out::refused: return "refused";
     case left_out::no_load: return "noLoad";
+    case left_out::no_server: return "noServer";
     case left_out::no_meter: return "noMeter";
     case left_out::learning: return "learning";
     case left_out::no_figure: return "noFigure";
@@ -132,6 +134,7 @@ class what_if_answer final : public http::slices {
     const std::size_t at = store::index(node.id);
     auto model = nodes_.models_for(strategy_.power).share(store::index(node.id));
     if (model == nullptr) {
+      if (!strategy_.power.takes_learned()) return leave_out(node.name, left_out::no_server);
       const bool has_meter =
           node.cells != nullptr &&
           store::first_present(*node.cells, policy::power_metric, asked_.now).series != nullptr;

@@ -18,6 +18,9 @@ namespace {
 std::pair<std::string_view, std::string_view> words_for(std::string_view reason) {
   if (reason == "refused") return {"refused by the policy's dontschedule", ""};
   if (reason == "noLoad") return {"without a CPU load now", "see that the agent runs there, binnacle doctor"};
+  if (reason == "noServer")
+    return {"without a curve of a model server, and the policy asks for no other model",
+            "see binnacle status and binnacle power NODE, or take model: Auto"};
   if (reason == "noMeter")
     return {"without a model and without host_power_watts",
             "give the node a meter, or one node with the same hardware"};

@@ -170,6 +170,14 @@ TEST_SUITE("aggregator/ops/what_if") {
         R"({"reason":"noMeter","count":1,"nodes":["without-meter"]},{"reason":"learning","count":1,"nodes":["young"]}])");
   }
 
+  TEST_CASE_FIXTURE(power_house, "where only model servers count, a node without a served curve says so") {
+    terms.model = policy::power_model::external;
+    const auto a = ask(1, "1");
+    CHECK(a.at("placed") == 0);
+    CHECK(a.at("knownNodes") == 0);
+    CHECK(text_of(a, "leftOut") == R"([{"reason":"noServer","count":2,"nodes":["cold","flat"]}])");
+  }
+
   TEST_CASE_FIXTURE(
       power_house,
       "many pods and nodes take several slices, nodes that go meanwhile do no harm, and few are named") {

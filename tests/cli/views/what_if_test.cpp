@@ -55,6 +55,16 @@ TEST_SUITE("cli/views/what_if") {
     }
   }
 
+  TEST_CASE("defect: where only model servers count, nobody is told to wait or to buy a meter") {
+    const auto text = render(
+        R"({"policy":"default/x","objective":"BestChord","maxLoad":0.9,"pods":1,"cpu":"1","podCores":1,"placed":0,
+            "knownNodes":0,"full":{"count":0,"nodes":[]},"leftOut":[{"reason":"noServer","count":1,"nodes":["a"]}]})");
+    CHECK_MESSAGE(has(text,
+                      "1 node without a curve of a model server, and the policy asks for no other model: a "
+                      "(see binnacle status and binnacle power NODE, or take model: Auto)\n"),
+                  text);
+  }
+
   TEST_CASE("a dry run is said, and a fleet of which nothing is known") {
     const auto text = render(
         R"({"policy":"default/x","mode":"DryRun","objective":"WaoV2","pods":1,"cpu":"500m","podCores":0.25,"placed":0,
