@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <bit>
+#include <charconv>
 #include <chrono>
 #include <optional>
 
@@ -72,11 +73,27 @@ std::string trouble_of_rated(const store::row& cells, instant now) {
   return line.has_error() ? line.error().message : std::string();
 }
 
+/// How many accelerators the node's meter measures, too. 0 also if nobody knows.
+unsigned accelerators_in_watts(const store::row& cells, instant now) {
+  const auto* const power = store::first_present(cells, policy::power_metric, now).series;
+  const auto* const about = store::first_present(cells, "host_hardware_info", now).series;
+  if (power == nullptr || about == nullptr) return 0;
+  const std::string_view meter = store::label_of(*power, "source");
+  const bool processors_only = meter == "rapl" || meter == "arm-scmi" || meter == "hwmon";
+  if (processors_only || meter.empty()) return 0;
+  const std::string_view count = store::label_of(*about, "accelerators");
+  unsigned out = 0;
+  (void)std::from_chars(count.data(), count.data() + count.size(), out);
+  return out;
+}
+
 }  // namespace
 
 void write_power(json_writer& out, const store::node_view& node, const policy::view& all, instant now) {
   const predict::model* known = model_of(all, node.id);
+  const predict::model* learned = all.models().find(store::index(node.id));
   std::optional<double> load, watts;
+  unsigned accelerators = 0;
   if (node.cells != nullptr) {
     const auto value_of = [&](std::string_view family) -> std::optional<double> {
       const auto found = store::first_present(*node.cells, family, now);
@@ -84,12 +101,14 @@ void write_power(json_writer& out, const store::node_view& node, const policy::v
     };
     load = value_of(policy::load_metric);
     watts = value_of(policy::power_metric);
+    accelerators = accelerators_in_watts(*node.cells, now);
   }
   const std::string rated_trouble =
       known == nullptr && node.cells != nullptr ? trouble_of_rated(*node.cells, now) : std::string();
   out.begin_object().field("node", node.name);
   if (load) out.key("loadRatio").raw(digits(*load, 4));
   if (watts) out.key("watts").raw(digits(*watts, 1));
+  if (accelerators > 0) out.field("acceleratorsInWatts", accelerators);
   if (const auto note = all.served_note(store::index(node.id)); !note.empty())
     out.field("modelServerTrouble", note);
   if (!rated_trouble.empty()) out.field("ratedTrouble", rated_trouble);
@@ -98,6 +117,10 @@ void write_power(json_writer& out, const store::node_view& node, const policy::v
     out.null();
   } else {
     write_model(out, *known, load, now);
+  }
+  if (learned != nullptr && learned != known) {
+    out.key("learned");
+    write_model(out, *learned, load, now);
   }
   out.end_object();
 }

@@ -48,6 +48,26 @@ std::string guess_text(const json::value& m) {
   return fmt::format("a guess {}: neither it nor a node like it was ever there", out);
 }
 
+/// What was learned of a node that has a curve of a model server, as a line; empty if nothing was.
+std::string besides_text(const json::value& answer) {
+  const json::value m = object(answer, "learned");
+  if (list(m, "curve").empty()) return {};
+  const auto predicted = number(m, "predictedWatts");
+  return fmt::format("besides   {}{}; policies with model: Learned take it\n", source_text(m),
+                     predicted ? fmt::format("; it says {:.1f} W", *predicted) : std::string());
+}
+
+/// A warning that the watts are not those of the CPUs alone, as a sentence; empty if nothing learns from
+/// them.
+std::string accelerators_text(const json::value& answer, bool learns) {
+  const std::int64_t n = integer(answer, "acceleratorsInWatts");
+  if (n <= 0 || !learns) return {};
+  return fmt::format(
+      "its meter also measures its {}, so what is learned follows their jobs, too: docs/power.md, Limits, "
+      "says what helps",
+      counted(n, "accelerator"));
+}
+
 }  // namespace
 
 std::string render_power(const json::value& answer, const paint& with) {
@@ -64,6 +84,11 @@ std::string render_power(const json::value& answer, const paint& with) {
   const auto& curve = list(m, "curve");
   if (const std::string rated = text(answer, "ratedTrouble"); !rated.empty())
     trouble += with(colour::yellow, "its rated watts are of no use: " + rated) + '\n';
+  const bool served = text(m, "source") == "server", rated = text(m, "source") == "rated";
+  const std::string besides = served ? besides_text(answer) : std::string();
+  const bool learns = (!served && !rated) || !besides.empty();
+  if (const std::string more = accelerators_text(answer, learns); !more.empty())
+    trouble += with(colour::yellow, more) + '\n';
   if (curve.empty()) {
     return out + (trouble.empty() ? "" : '\n' + trouble.substr(0, trouble.size() - 1)) +
            "\nNothing is known of its watts yet: Binnacle learns while a policy with minimizepower is in "
@@ -74,17 +99,16 @@ std::string render_power(const json::value& answer, const paint& with) {
   if (const auto predicted = number(m, "predictedWatts"))
     out += fmt::format(", its curve says {:.1f} W", *predicted);
   const std::string old = age(1000 * integer(m, "ageSeconds"));
-  const bool served = text(m, "source") == "server", rated = text(m, "source") == "rated";
   if (rated) {
     out += fmt::format("\nsource    {}\n", source_text(m));
   } else if (served) {
     const auto assumed = integer(m, "assumedInputs");
     out += fmt::format(
-        "\nsource    {}\ninputs    {}\nasked     {} ago\n", source_text(m),
+        "\nsource    {}\ninputs    {}\nasked     {} ago\n{}", source_text(m),
         assumed == 0 ? std::string("all are measured")
                      : fmt::format("{} measured by nobody, so typical values stand for them",
                                    assumed == 1 ? std::string("one is") : fmt::format("{} are", assumed)),
-        old);
+        old, besides);
   } else {
     out += fmt::format("\nsource    {}\nmeasured  {}\nsamples   {}, {} left out; the curve is {} old\n",
                        source_text(m), range_text(m), integer(m, "samples"), integer(m, "outliers"), old);

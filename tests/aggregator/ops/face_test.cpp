@@ -239,6 +239,34 @@ TEST_SUITE("aggregator/ops/face") {
     CHECK(get("/api/v1/nodes/node-a", true, "DELETE").status == 405);
   }
 
+  TEST_CASE_FIXTURE(port, "accelerators are named if the node's meter measures more than the processors") {
+    struct {
+      const char *meter, *accelerators, *said;
+    } const rows[] = {{"dcmi", "8", R"("acceleratorsInWatts":8,)"},
+                      {"bmc", "1", R"("acceleratorsInWatts":1,)"},
+                      {"dcmi", "0", ""},
+                      {"rapl", "8", ""},
+                      {"dcmi", "many", ""}};
+    int i = 0;
+    for (const auto& row : rows) {
+      CAPTURE(i);
+      store::catalog_builder c;
+      c.group("host").series("host_power_watts", {{"source", row.meter}}, -1);
+      c.series(
+          "host_hardware_info",
+          {{"cpu", "EPYC"}, {"sockets", "2"}, {"memory_gib", "512"}, {"accelerators", row.accelerators}});
+      const std::string name = "gpu-" + std::to_string(i++);
+      auto cells = add(name, c);
+      cells->set_value(0, 9000);
+      cells->set_value(1, 1);
+      cells->set_read(0, store::at_s(100.8));
+      const auto text = body("/api/v1/power/" + name);
+      const std::string said(row.said);
+      CHECK_MESSAGE(text.find(said.empty() ? "\"model\":null" : said) != std::string::npos, text);
+      CHECK_MESSAGE((text.find("acceleratorsInWatts") == std::string::npos) == said.empty(), text);
+    }
+  }
+
   TEST_CASE_FIXTURE(port, "a node's curve comes with its source, what was measured and how it was") {
     CHECK(body("/api/v1/power/node-a") == "{\"node\":\"node-a\",\"model\":null}\n");
     CHECK(get("/api/v1/power/node-z").status == 404);
@@ -309,6 +337,9 @@ TEST_SUITE("aggregator/ops/face") {
     CHECK(by_server.find(R"("source":"server")") != std::string::npos);
     CHECK(by_server.find(R"("modelServerTrouble":"it answered 500")") != std::string::npos);
     CHECK(by_server.find(R"("predictedWatts":200.0)") != std::string::npos);
+    const auto beside = by_server.find(R"("learned":{"source":"node")");
+    CHECK_MESSAGE(by_server.find(R"("predictedWatts":150.0)", beside) != std::string::npos, by_server);
+    CHECK_MESSAGE(text.find("learned") == std::string::npos, "only beside a model server's");
   }
 
   TEST_CASE_FIXTURE(port, "without a certificate only health answers") {

@@ -89,6 +89,42 @@ TEST_SUITE("cli/views/power") {
               "the label cpu2/min is missing"));
   }
 
+  TEST_CASE("what was learned beside a model server's curve is named in a line") {
+    const auto with = [](const std::string& learned) {
+      return render(
+          R"({"node":"a","loadRatio":0.5,"model":{"source":"server","server":"http://h:1","ageSeconds":48,"predictedWatts":215.0,)"
+          R"("curve":[{"load":0,"watts":100},{"load":1,"watts":200}]})" +
+          learned + "}");
+    };
+    const auto text = with(
+        R"(,"learned":{"source":"node","meter":"dcmi","predictedWatts":180.0,"curve":[{"load":0,"watts":90},{"load":1,"watts":270}]})");
+    CHECK_MESSAGE(has(text, "its curve says 215.0 W"), text);
+    CHECK_MESSAGE(
+        has(text,
+            "asked     48.0s ago\nbesides   learned from its own meter (dcmi); it says 180.0 W; policies "
+            "with model: Learned take it\n"),
+        text);
+    for (const char* none : {"", R"(,"learned":null)", R"(,"learned":{"source":"node"})"})
+      CHECK_FALSE(has(with(none), "besides"));
+  }
+
+  TEST_CASE("a node whose meter measures its accelerators, too, is told so where watts are learned") {
+    const auto with = [](const std::string& more, const std::string& source) {
+      return render(R"({"node":"a","acceleratorsInWatts":8)" + more + R"(,"model":{"source":")" + source +
+                    R"(","curve":[{"load":0,"watts":100},{"load":1,"watts":400}]}})");
+    };
+    const std::string said =
+        "its meter also measures its 8 accelerators, so what is learned follows their jobs, too: docs/";
+    CHECK(has(with("", "node"), said));
+    CHECK(has(with("", "class"), said));
+    CHECK_FALSE(has(with("", "rated"), said));
+    CHECK_FALSE(has(with("", "server"), said));
+    CHECK(has(with(R"(,"learned":{"source":"node","curve":[{"load":0,"watts":1}]})", "server"), said));
+    CHECK_MESSAGE(has(render(R"({"node":"a","acceleratorsInWatts":1,"model":null})"),
+                      "its meter also measures its 1 accelerator, so"),
+                  "and where nothing is known yet");
+  }
+
   TEST_CASE("a node with rated watts says that they are no measurement, and why bad ones are of no use") {
     const auto text = render(
         R"({"node":"a","model":{"source":"rated","ageSeconds":3,"curve":[{"load":0,"watts":90},{"load":1,"watts":410}]}})");
