@@ -212,20 +212,18 @@ void asker::answered(const call& c, const result<reply>& got, instant now) {
   const served_model& model = c.about.model;
   switch (got->is) {
     case reply::verdict::answered: {
-      auto watts = model.by == carrier::grpc ? watts_in_message(model.speaks, got->body, c.count)
-                                             : watts_in(model.speaks, got->body, c.count);
-      if (watts.has_error()) return leave_alone(e, call_outcome::implausible, watts.error().message, now);
-      auto version = model.by == carrier::grpc ? version_in_message(model.speaks, got->body)
-                                               : version_in(model.speaks, got->body);
-      note_version(model, version, now);
+      auto said = model.by == carrier::grpc ? answer_in_message(model.speaks, got->body, c.count)
+                                            : answer_in(model.speaks, got->body, c.count);
+      if (said.has_error()) return leave_alone(e, call_outcome::implausible, said.error().message, now);
+      note_version(model, said->version, now);
       if (c.first != e.watts.size()) return count(call_outcome::answered);  // those before were dropped
-      if (c.first > 0 && version != e.version)
+      if (c.first > 0 && said->version != e.version)
         return leave_alone(e, call_outcome::implausible,
                            fmt::format("two versions of it answer for one curve, {} and {}",
-                                       in_quotes(e.version, 40), in_quotes(version, 40)),
+                                       in_quotes(e.version, 40), in_quotes(said->version, 40)),
                            now);
-      e.version = std::move(version);
-      return take(c.about, e, s, std::move(*watts), now);
+      e.version = std::move(said->version);
+      return take(c.about, e, s, std::move(said->watts), now);
     }
     case reply::verdict::too_many:
       count(call_outcome::halved);

@@ -1,6 +1,7 @@
 #include "aggregator/model_servers/message.hpp"
 
 #include "aggregator/model_servers/tensor.hpp"
+#include "common/text/utf8.hpp"
 
 #include <fmt/format.h>
 
@@ -41,41 +42,50 @@ constexpr tag proto_type = 1, proto_shape = 2, proto_content = 4, proto_float = 
 constexpr tag shape_dimension = 2, dimension_size = 1;
 constexpr std::int32_t tf_float = 1;
 
+/// V2 answers of more outputs are read up to here.
+constexpr std::size_t most_outputs = 16;
+
 using values = std::vector<double>;
 
 error no_message() { return {errc::protocol, "the answer is no message of this protocol"}; }
 
 /// Reads a part of a repeated number: packed with others, or alone as `type`. If a server sends the field in
 /// another form, it is skipped, because protozero can read a value only as the type in which it was sent.
+/// Values beyond `most` are left out.
 template <class Single, class Packed>
-void add_to(values& out, pbf_reader& from, pbf_wire_type type, Single single, Packed packed) {
+void add_to(values& out, std::size_t most, pbf_reader& from, pbf_wire_type type, Single single,
+            Packed packed) {
   if (from.wire_type() == pbf_wire_type::length_delimited) {
-    for (const auto one : packed()) out.push_back(static_cast<double>(one));
+    for (const auto one : packed()) {
+      if (out.size() >= most) return;
+      out.push_back(static_cast<double>(one));
+    }
   } else if (from.wire_type() == type) {
-    out.push_back(static_cast<double>(single()));
+    const auto one = static_cast<double>(single());
+    if (out.size() < most) out.push_back(one);
   } else {
     from.skip();
   }
 }
 
-void add_floats(values& out, pbf_reader& from) {
+void add_floats(values& out, std::size_t most, pbf_reader& from) {
   add_to(
-      out, from, pbf_wire_type::fixed32, [&] { return from.get_float(); },
+      out, most, from, pbf_wire_type::fixed32, [&] { return from.get_float(); },
       [&] { return from.get_packed_float(); });
 }
-void add_doubles(values& out, pbf_reader& from) {
+void add_doubles(values& out, std::size_t most, pbf_reader& from) {
   add_to(
-      out, from, pbf_wire_type::fixed64, [&] { return from.get_double(); },
+      out, most, from, pbf_wire_type::fixed64, [&] { return from.get_double(); },
       [&] { return from.get_packed_double(); });
 }
-void add_signed(values& out, pbf_reader& from) {
+void add_signed(values& out, std::size_t most, pbf_reader& from) {
   add_to(
-      out, from, pbf_wire_type::varint, [&] { return from.get_int64(); },
+      out, most, from, pbf_wire_type::varint, [&] { return from.get_int64(); },
       [&] { return from.get_packed_int64(); });
 }
-void add_unsigned(values& out, pbf_reader& from) {
+void add_unsigned(values& out, std::size_t most, pbf_reader& from) {
   add_to(
-      out, from, pbf_wire_type::varint, [&] { return from.get_uint64(); },
+      out, most, from, pbf_wire_type::varint, [&] { return from.get_uint64(); },
       [&] { return from.get_packed_uint64(); });
 }
 
@@ -157,7 +167,7 @@ struct output {
   values typed;
 };
 
-output read_output(pbf_reader from) {
+output read_output(pbf_reader from, std::size_t most) {
   output out;
   while (from.next()) {
     const bool text = from.wire_type() == pbf_wire_type::length_delimited;
@@ -169,12 +179,12 @@ output read_output(pbf_reader from) {
       pbf_reader contents = from.get_message();
       while (contents.next()) {
         switch (contents.tag()) {
-          case contents_fp32: add_floats(out.typed, contents); break;
-          case contents_fp64: add_doubles(out.typed, contents); break;
+          case contents_fp32: add_floats(out.typed, most, contents); break;
+          case contents_fp64: add_doubles(out.typed, most, contents); break;
           case contents_int:
-          case contents_int64: add_signed(out.typed, contents); break;
+          case contents_int64: add_signed(out.typed, most, contents); break;
           case contents_uint:
-          case contents_uint64: add_unsigned(out.typed, contents); break;
+          case contents_uint64: add_unsigned(out.typed, most, contents); break;
           default: contents.skip();
         }
       }
@@ -185,22 +195,26 @@ output read_output(pbf_reader from) {
   return out;
 }
 
-/// Reads the output named "predict", else the first one.
-result<values> infer_response(std::string_view message) {
+/// Reads the output named "predict", else the first one. Of its values at most `most` are read.
+result<model_answer> infer_response(std::string_view message, std::size_t most) {
+  model_answer out;
   std::optional<output> chosen;
   std::size_t place = 0, outputs = 0;
   std::vector<std::string_view> raw;
   pbf_reader from(message.data(), message.size());
   while (from.next()) {
     const bool text = from.wire_type() == pbf_wire_type::length_delimited;
-    if (text && from.tag() == infer_outputs) {
-      output one = read_output(from.get_message());
+    if (text && from.tag() == infer_version) {
+      const auto view = from.get_view();
+      out.version = clip({view.data(), view.size()}, model_answer::longest_version);
+    } else if (text && from.tag() == infer_outputs && outputs < most_outputs) {
+      output one = read_output(from.get_message(), most);
       if (!chosen || one.name == "predict") {
         chosen = std::move(one);
         place = outputs;
       }
       ++outputs;
-    } else if (text && from.tag() == infer_raw) {
+    } else if (text && from.tag() == infer_raw && raw.size() < most_outputs) {
       const auto view = from.get_view();
       raw.emplace_back(view.data(), view.size());
     } else {
@@ -208,9 +222,15 @@ result<values> infer_response(std::string_view message) {
     }
   }
   if (!chosen) return error{errc::protocol, "the answer has no output"};
-  if (raw.empty()) return std::move(chosen->typed);
+  if (raw.empty()) {
+    out.watts = std::move(chosen->typed);
+    return out;
+  }
   if (place >= raw.size()) return error{errc::protocol, "the answer has fewer raw values than outputs"};
-  return numbers_in(raw[place], chosen->type);
+  auto numbers = numbers_in(raw[place], chosen->type, most);
+  if (numbers.has_error()) return numbers.error();
+  out.watts = std::move(*numbers);
+  return out;
 }
 
 described_input read_description(pbf_reader from) {
@@ -222,9 +242,13 @@ described_input read_description(pbf_reader from) {
     } else if (text && from.tag() == described_type) {
       out.datatype = from.get_string();
     } else if (text && from.tag() == described_shape) {
-      for (const std::int64_t size : from.get_packed_int64()) out.shape.push_back(size);
+      for (const std::int64_t size : from.get_packed_int64()) {
+        if (out.shape.size() == most_sizes) break;
+        out.shape.push_back(size);
+      }
     } else if (from.tag() == described_shape && from.wire_type() == pbf_wire_type::varint) {
-      out.shape.push_back(from.get_int64());
+      const std::int64_t size = from.get_int64();
+      if (out.shape.size() < most_sizes) out.shape.push_back(size);
     } else {
       from.skip();
     }
@@ -258,9 +282,8 @@ std::size_t elements_of(pbf_reader shape, std::size_t most) {
   return out;
 }
 
-/// Only `asked` values are of use. So a shortened list is filled up to one more than that at most, which
-/// shows that there are too many.
-result<values> read_tensor(pbf_reader from, std::size_t asked) {
+/// At most `most` values are read, and a shortened list is filled up to no more.
+result<values> read_tensor(pbf_reader from, std::size_t most) {
   number type = number::none;
   std::size_t elements = 1;
   values typed, halves;
@@ -270,22 +293,22 @@ result<values> read_tensor(pbf_reader from, std::size_t asked) {
     if (from.tag() == proto_type && from.wire_type() == pbf_wire_type::varint) {
       type = number_of_tf(from.get_enum());
     } else if (from.tag() == proto_shape && text) {
-      elements = elements_of(from.get_message(), asked + 1);
+      elements = elements_of(from.get_message(), most);
     } else if (from.tag() == proto_content && text) {
       const auto view = from.get_view();
       content = {view.data(), view.size()};
     } else {
       switch (from.tag()) {
-        case proto_float: add_floats(typed, from); break;
-        case proto_double: add_doubles(typed, from); break;
+        case proto_float: add_floats(typed, most, from); break;
+        case proto_double: add_doubles(typed, most, from); break;
         case proto_int:
-        case proto_int64: add_signed(typed, from); break;
-        case proto_half: add_signed(halves, from); break;
+        case proto_int64: add_signed(typed, most, from); break;
+        case proto_half: add_signed(halves, most, from); break;
         default: from.skip();
       }
     }
   }
-  if (!content.empty()) return numbers_in(content, type);
+  if (!content.empty()) return numbers_in(content, type, most);
   for (const double one : halves) {
     const auto bits = static_cast<std::uint16_t>(std::clamp(one, 0.0, 65535.0));
     typed.push_back(type == number::bf16 ? from_bfloat(bits) : from_half(bits));
@@ -297,7 +320,7 @@ result<values> read_tensor(pbf_reader from, std::size_t asked) {
 
 /// Reads the output named "outputs", as in WAO's models, else the first one by name, because the entries of a
 /// map come in any order.
-result<values> predict_response(std::string_view message, std::size_t asked) {
+result<model_answer> predict_response(std::string_view message, std::size_t most) {
   std::optional<std::string> chosen;
   std::string_view tensor;
   pbf_reader from(message.data(), message.size());
@@ -326,7 +349,11 @@ result<values> predict_response(std::string_view message, std::size_t asked) {
     tensor = value;
   }
   if (!chosen) return error{errc::protocol, "the answer has no output"};
-  return read_tensor(pbf_reader(tensor.data(), tensor.size()), asked);
+  auto numbers = read_tensor(pbf_reader(tensor.data(), tensor.size()), most);
+  if (numbers.has_error()) return numbers.error();
+  model_answer out;
+  out.watts = std::move(*numbers);
+  return out;
 }
 
 }  // namespace
@@ -353,7 +380,7 @@ std::vector<described_input> described_in_message(std::string_view message) {
   try {
     std::vector<described_input> out;
     pbf_reader from(message.data(), message.size());
-    while (from.next()) {
+    while (out.size() < most_inputs && from.next()) {
       if (from.tag() == metadata_inputs && from.wire_type() == pbf_wire_type::length_delimited) {
         out.push_back(read_description(from.get_message()));
       } else {
@@ -366,29 +393,24 @@ std::vector<described_input> described_in_message(std::string_view message) {
   }
 }
 
-result<std::vector<double>> watts_in_message(protocol speaks, std::string_view message, std::size_t count) {
+result<model_answer> answer_in_message(protocol speaks, std::string_view message, std::size_t count) {
   try {
-    auto out = speaks == protocol::v2 ? infer_response(message) : predict_response(message, count);
+    // One more than is of use shows that there are too many.
+    const std::size_t most = count + 1;
+    auto out = speaks == protocol::v2 ? infer_response(message, most) : predict_response(message, most);
     if (out.has_error()) return out;
-    if (out->size() != count)
-      return error{errc::protocol, fmt::format("the answer has {} values for {} loads", out->size(), count)};
-    for (const double one : *out) {
+    if (out->watts.size() > count)
+      return error{errc::protocol, fmt::format("the answer has more than {0} values for {0} loads", count)};
+    if (out->watts.size() < count)
+      return error{errc::protocol,
+                   fmt::format("the answer has {} values for {} loads", out->watts.size(), count)};
+    for (const double one : out->watts) {
       if (!std::isfinite(one)) return error{errc::invalid_input, "the model says NaN or Infinity"};
     }
     return out;
   } catch (const protozero::exception&) {
     return no_message();
   }
-}
-
-std::string version_in_message(protocol speaks, std::string_view message) {
-  if (speaks != protocol::v2) return {};
-  try {
-    pbf_reader from(message.data(), message.size());
-    while (from.next(infer_version, pbf_wire_type::length_delimited)) return from.get_string();
-  } catch (const protozero::exception&) {
-  }
-  return {};
 }
 
 }  // namespace binnacle::model_servers

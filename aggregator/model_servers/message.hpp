@@ -18,12 +18,9 @@ std::string_view method_of(protocol speaks) noexcept;
 std::string message_of(const question& q, std::size_t first, std::size_t count,
                        const model_input& input = {});
 
-/// The watts in a response, in whichever of its forms: typed or raw values, and TensorFlow's shortened lists.
-/// Errors: as watts_in().
-result<std::vector<double>> watts_in_message(protocol speaks, std::string_view message, std::size_t count);
-
-/// As version_in().
-std::string version_in_message(protocol speaks, std::string_view message);
+/// What a response says, in whichever of its forms: typed or raw values, and TensorFlow's shortened lists. Of
+/// what a server sends beyond the question little is kept. Errors: as answer_in().
+result<model_answer> answer_in_message(protocol speaks, std::string_view message, std::size_t count);
 
 /// Where a V2 server is asked for a model's metadata, and the request.
 inline constexpr std::string_view metadata_method = "/inference.GRPCInferenceService/ModelMetadata";

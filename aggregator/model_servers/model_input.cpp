@@ -1,9 +1,9 @@
 #include "aggregator/model_servers/model_input.hpp"
 
 #include "common/text/json_members.hpp"
+#include "common/text/json_reader.hpp"
 #include "common/text/text.hpp"
 
-#include <boost/json/parse.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -33,6 +33,7 @@ std::optional<described_input> described(const json::value& v) {
   described_input out{std::move(*name), std::move(*datatype), {}};
   for (const json::value& size : shape->get_array()) {
     if (!size.is_int64()) return std::nullopt;
+    if (out.shape.size() == most_sizes) break;
     out.shape.push_back(size.get_int64());
   }
   return out;
@@ -52,15 +53,15 @@ error misfit(std::string what) { return {errc::invalid_input, "by its metadata "
 }  // namespace
 
 std::vector<described_input> described_in(std::string_view body) {
-  boost::system::error_code failed;
-  const json::value whole = json::parse(body, failed);
-  const json::object* o = failed ? nullptr : whole.if_object();
+  const auto whole = read_json(body);
+  const json::object* o = whole.has_error() ? nullptr : whole->if_object();
   if (o == nullptr) return {};
   std::vector<described_input> out;
   for (const json::value& one : array_in(*o, "inputs")) {
     auto read = described(one);
     if (!read) return {};
     out.push_back(std::move(*read));
+    if (out.size() == most_inputs) break;
   }
   return out;
 }
@@ -70,7 +71,8 @@ result<model_input> input_of(const std::vector<described_input>& described, std:
   if (described.empty()) return out;
   const auto usual = std::ranges::find(described, out.name, &described_input::name);
   if (usual == described.end() && described.size() > 1)
-    return misfit(fmt::format("the model takes {} inputs, and can be given one", described.size()));
+    return misfit(fmt::format("the model takes {}{} inputs, and can be given one",
+                              described.size() == most_inputs ? "at least " : "", described.size()));
   const described_input& one = usual == described.end() ? described.front() : *usual;
   if (one.name.size() > longest_name)
     return misfit(fmt::format("its input has a name of more than {} bytes", longest_name));

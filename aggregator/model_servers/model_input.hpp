@@ -26,6 +26,9 @@ struct model_input {
   friend bool operator==(const model_input&, const model_input&) = default;
 };
 
+/// Metadata may describe more: only so many inputs are read, and of each only so many sizes.
+inline constexpr std::size_t most_inputs = 16, most_sizes = 16;
+
 /// One input, as metadata describe it.
 struct described_input {
   std::string name, datatype;

@@ -1,10 +1,11 @@
 #include "aggregator/model_servers/question.hpp"
 
 #include "common/text/json_members.hpp"
+#include "common/text/json_reader.hpp"
 #include "common/text/json_writer.hpp"
 #include "common/text/text.hpp"
+#include "common/text/utf8.hpp"
 
-#include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 #include <fmt/format.h>
 
@@ -90,42 +91,35 @@ std::string body_of(const question& q, std::size_t first, std::size_t count, con
   return out + fmt::format(R"("inputs":[{}]}})", rows);
 }
 
-result<std::vector<double>> watts_in(protocol speaks, std::string_view body, std::size_t count) {
-  boost::system::error_code failed;
-  const json::value answer = json::parse(body, failed);
-  if (failed) {
+result<model_answer> answer_in(protocol speaks, std::string_view body, std::size_t count) {
+  const auto parsed = read_json(body);
+  if (parsed.has_error()) {
     // TensorFlow Serving writes these words without quotes, which is not JSON.
     if (body.find("NaN") != body.npos || body.find("Infinity") != body.npos)
       return error{errc::invalid_input, "the model says NaN or Infinity"};
     return error{errc::protocol, "the answer is no JSON"};
   }
-  const json::object* whole = answer.if_object();
+  const json::object* whole = parsed->if_object();
   const json::value* data = whole == nullptr         ? nullptr
                             : speaks == protocol::v2 ? v2_data(*whole)
                                                      : tf_data(*whole);
-  std::vector<double> out;
+  model_answer out;
   if (data == nullptr || !data->is_array())
     return error{errc::protocol, "the answer has no list of watts where the protocol has it"};
-  if (!flatten(*data, 0, out)) return error{errc::invalid_input, "the model says what is no number"};
-  if (out.size() != count)
-    return error{errc::protocol, fmt::format("the answer has {} values for {} loads", out.size(), count)};
+  if (!flatten(*data, 0, out.watts)) return error{errc::invalid_input, "the model says what is no number"};
+  if (out.watts.size() != count)
+    return error{errc::protocol,
+                 fmt::format("the answer has {} values for {} loads", out.watts.size(), count)};
+  if (speaks == protocol::v2)
+    out.version = clip(text_in(*whole, "model_version"), model_answer::longest_version);
   return out;
 }
 
-std::string version_in(protocol speaks, std::string_view body) {
-  boost::system::error_code failed;
-  const json::value answer = json::parse(body, failed);
-  const json::object* whole = failed || speaks != protocol::v2 ? nullptr : answer.if_object();
-  const json::value* version = whole == nullptr ? nullptr : whole->if_contains("model_version");
-  return version == nullptr || !version->is_string() ? std::string() : std::string(version->get_string());
-}
-
 std::string refusal_in(std::string_view body) {
-  boost::system::error_code failed;
-  const json::value answer = json::parse(body, failed);
-  if (!failed && answer.is_object()) {
+  const auto parsed = read_json(body);
+  if (parsed.has_value() && parsed->is_object()) {
     for (const std::string_view key : {"error", "detail"}) {
-      const json::value* said = answer.get_object().if_contains(key);
+      const json::value* said = parsed->get_object().if_contains(key);
       if (said == nullptr) continue;
       if (said->is_string()) return in_quotes(std::string_view(said->get_string()), 120);
       return in_quotes(json::serialize(*said), 120);

@@ -38,12 +38,18 @@ std::array<double, 4> inputs_at(const question& q, std::size_t i);
 /// The body that asks for `count` points from the one numbered `first` on. `input`: of a V2 model.
 std::string body_of(const question& q, std::size_t first, std::size_t count, const model_input& input = {});
 
-/// Reads the watts in a body that came with status 200. Errors: protocol, if the body does not answer the
-/// question; invalid_input, if the model's answer is not a number. Each is a clause.
-result<std::vector<double>> watts_in(protocol speaks, std::string_view body, std::size_t count);
+/// What a model answers.
+struct model_answer {
+  /// Longer versions are cut to this many bytes, since one is kept for each question and each model.
+  static constexpr std::size_t longest_version = 64;
 
-/// The version of the model that answered, where a V2 server says it: "model_version". Else empty.
-std::string version_in(protocol speaks, std::string_view body);
+  std::vector<double> watts;
+  std::string version;  ///< of the model that answered, where a V2 server says it; else empty
+};
+
+/// Reads a body that came with status 200. Errors: protocol, if the body does not answer the question;
+/// invalid_input, if the model's answer is not a number. Each is a clause.
+result<model_answer> answer_in(protocol speaks, std::string_view body, std::size_t count);
 
 /// The server's reason for a refusal, in any of its forms ({"error"}, {"detail"} or plain text), shortened.
 std::string refusal_in(std::string_view body);

@@ -1,5 +1,6 @@
 #include "aggregator/model_servers/tensor.hpp"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
@@ -89,10 +90,11 @@ double from_bfloat(std::uint16_t bits) noexcept {
   return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16U);
 }
 
-result<std::vector<double>> numbers_in(std::string_view bytes, number type) {
+result<std::vector<double>> numbers_in(std::string_view bytes, number type, std::size_t most) {
   const std::size_t size = size_of(type);
   if (size == 0) return error{errc::protocol, "the answer's values are no numbers"};
   if (bytes.size() % size != 0) return error{errc::protocol, "the answer's last value is cut"};
+  bytes = bytes.substr(0, std::min(bytes.size() / size, most) * size);
   switch (type) {
     case number::fp32: return as<float>(bytes);
     case number::fp64: return as<double>(bytes);

@@ -2,6 +2,7 @@
 
 #include "common/error.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -20,8 +21,8 @@ number number_of_tf(std::int32_t dtype) noexcept;
 double from_half(std::uint16_t bits) noexcept;
 double from_bfloat(std::uint16_t bits) noexcept;
 
-/// Reads numbers that follow one another, little-endian. Errors: protocol, a clause: the type is `none`, or
-/// the last number is cut off.
-result<std::vector<double>> numbers_in(std::string_view bytes, number type);
+/// Reads numbers that follow one another, little-endian, and leaves out those beyond `most`. Errors:
+/// protocol, a clause: the type is `none`, or the last number is cut off.
+result<std::vector<double>> numbers_in(std::string_view bytes, number type, std::size_t most);
 
 }  // namespace binnacle::model_servers

@@ -78,13 +78,14 @@ void read(std::string_view message) {
     require(!input.error().message.empty() && input.error().message.size() < 500);
   for (const auto speaks : {model_servers::protocol::v2, model_servers::protocol::tf_serving}) {
     for (const std::size_t count : {std::size_t{1}, std::size_t{2}, model_servers::points}) {
-      const auto watts = model_servers::watts_in_message(speaks, message, count);
-      if (watts.has_error()) {
-        require(!watts.error().message.empty());
+      const auto answer = model_servers::answer_in_message(speaks, message, count);
+      if (answer.has_error()) {
+        require(!answer.error().message.empty());
         continue;
       }
-      require(watts->size() == count);
-      for (const double one : *watts) require(std::isfinite(one));
+      require(answer->watts.size() == count);
+      require(answer->version.size() <= model_servers::model_answer::longest_version);
+      for (const double one : answer->watts) require(std::isfinite(one));
     }
   }
 }

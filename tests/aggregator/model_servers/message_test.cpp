@@ -26,11 +26,14 @@ std::string raw(const std::vector<T>& all) {
   return {reinterpret_cast<const char*>(all.data()), all.size() * sizeof(T)};
 }
 
-result<values> v2(const std::string& bytes, std::size_t count) {
-  return watts_in_message(protocol::v2, bytes, count);
+result<values> watts(protocol speaks, const std::string& bytes, std::size_t count) {
+  auto got = answer_in_message(speaks, bytes, count);
+  if (got.has_error()) return got.error();
+  return std::move(got->watts);
 }
+result<values> v2(const std::string& bytes, std::size_t count) { return watts(protocol::v2, bytes, count); }
 result<values> tf(const std::string& bytes, std::size_t count) {
-  return watts_in_message(protocol::tf_serving, bytes, count);
+  return watts(protocol::tf_serving, bytes, count);
 }
 
 /// One output of the V2 protocol with these contents, and with raw bytes if there are any.
@@ -289,17 +292,59 @@ TEST_SUITE("aggregator/model_servers/message") {
   }
 
   TEST_CASE("a response of V2 says which version of the model answered") {
-    std::string said, nothing;
+    const std::string output = infer("FP32", "", {raw<float>({100})});
+    const auto version_in = [&output](const std::string& said) {
+      const auto got = answer_in_message(protocol::v2, said + output, 1);
+      REQUIRE(got.has_value());
+      return got->version;
+    };
+    std::string said;
     pbf_writer to(said);
     to.add_string(1, "pc");
     to.add_string(2, "v7");
-    CHECK(version_in_message(protocol::v2, said) == "v7");
-    CHECK(version_in_message(protocol::tf_serving, said).empty());
-    CHECK(version_in_message(protocol::v2, nothing).empty());
-    CHECK(version_in_message(protocol::v2, said.substr(0, said.size() - 1)).empty());
-    CHECK(version_in(protocol::v2, R"({"model_name":"pc","model_version":"3"})") == "3");
-    CHECK(version_in(protocol::v2, R"({"model_version":3})").empty());
-    CHECK(version_in(protocol::v2, "no JSON").empty());
+    CHECK(version_in(said) == "v7");
+    CHECK(version_in("").empty());
+    std::string odd;
+    pbf_writer(odd).add_uint64(2, 7);
+    CHECK(version_in(odd).empty());
+    std::string large;
+    pbf_writer(large).add_string(2, std::string(100'000, 'v'));
+    CHECK(version_in(large) == std::string(model_answer::longest_version, 'v'));
+  }
+
+  TEST_CASE("of a message with more than was asked for little is kept") {
+    const std::string many(1u << 20, '\x01');
+    CHECK(v2(infer("INT8", "", {many}), 2).error().message ==
+          "the answer has more than 2 values for 2 loads");
+    CHECK(tf(predict({{"outputs", tensor(1, 2,
+                                         [](pbf_writer& w) {
+                                           const std::vector<float> all(100'000, 1);
+                                           w.add_packed_float(5, all.begin(), all.end());
+                                         })}}),
+             2)
+              .error()
+              .message == "the answer has more than 2 values for 2 loads");
+    std::string one_by_one;
+    pbf_writer to(one_by_one);
+    for (int i = 0; i < 100'000; ++i) to.add_float(6, 1);
+    CHECK(v2(infer("FP32", one_by_one), 2).error().message ==
+          "the answer has more than 2 values for 2 loads");
+    std::string outputs;
+    for (int i = 0; i < 10'000; ++i) outputs += infer("FP32", "", {raw<float>({100})});
+    CHECK(v2(outputs, 1)->front() == 100);
+    std::string inputs;
+    pbf_writer metadata(inputs);
+    for (int i = 0; i < 10'000; ++i) {
+      pbf_writer input(metadata, 4);
+      const std::vector<std::int64_t> sizes(100, 3);
+      input.add_packed_int64(3, sizes.begin(), sizes.end());
+      for (int k = 0; k < 100; ++k) input.add_int64(3, 3);
+    }
+    const auto described = described_in_message(inputs);
+    REQUIRE(described.size() == most_inputs);
+    CHECK(described.back().shape.size() == most_sizes);
+    CHECK(input_of(described, 3).error().message ==
+          "by its metadata the model takes at least 16 inputs, and can be given one");
   }
 
   TEST_CASE("whatever else a server says is an error in words, wherever it is cut") {
@@ -309,7 +354,7 @@ TEST_SUITE("aggregator/model_servers/message") {
           infer("FP32", "", {raw<float>({1})}), infer("FP64", "", {raw<float>({1, 2})})}) {
       CAPTURE(bad);
       for (const protocol speaks : {protocol::v2, protocol::tf_serving}) {
-        const auto got = watts_in_message(speaks, bad, 2);
+        const auto got = answer_in_message(speaks, bad, 2);
         REQUIRE(got.has_error());
         CHECK_FALSE(got.error().message.empty());
       }

@@ -74,6 +74,16 @@ TEST_SUITE("aggregator/model_servers/model_input") {
                   "what is said is short");
     CHECK(refused(one("x", "FP32", endless + "]")).size() < 200);
   }
+
+  TEST_CASE("of a model with very many inputs, and of members beyond a bound, nothing is kept") {
+    std::string many = one("a", "FP32", "[-1,1]");
+    for (int i = 0; i < 1'000; ++i) many += "," + one("a", "FP32", "[-1,1]");
+    CHECK(described_in(metadata(many)).size() == most_inputs);
+    CHECK(refused(many) == "by its metadata the model takes at least 16 inputs, and can be given one");
+    std::string members;
+    for (int i = 0; i < 1'000; ++i) members += fmt::format(R"("m{}":0,)", i);
+    CHECK(described_in("{" + members + R"("inputs":[)" + one("x", "FP32", "[-1,3]") + "]}").empty());
+  }
 }
 
 }  // namespace model_input_test

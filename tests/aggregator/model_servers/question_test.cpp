@@ -2,8 +2,12 @@
 
 #include <boost/json/parse.hpp>
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <limits>
+#include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace model_question_test {
@@ -27,6 +31,18 @@ question tf() {
   q.others = {.5, .5, .5};
   q.count = 3;
   return q;
+}
+
+result<std::vector<double>> watts_in(protocol speaks, std::string_view body, std::size_t count) {
+  auto got = answer_in(speaks, body, count);
+  if (got.has_error()) return got.error();
+  return std::move(got->watts);
+}
+
+std::string members(std::size_t count) {
+  std::string out;
+  for (std::size_t i = 0; i < count; ++i) out += fmt::format(R"("m{}":0,)", i);
+  return out;
 }
 
 TEST_SUITE("aggregator/model_servers/question") {
@@ -114,6 +130,28 @@ TEST_SUITE("aggregator/model_servers/question") {
     CHECK(nan.error().message == "the model says NaN or Infinity");
     // Deeply nested JSON does not make the reader recurse without bound.
     CHECK(watts_in(protocol::v2, std::string(100'000, '['), 1).has_error());
+  }
+
+  TEST_CASE("an answer of V2 says which version of the model answered, and a long version is cut") {
+    const auto version = [](protocol speaks, const std::string& text) {
+      const auto got = answer_in(speaks, R"({"model_version":)" + text + R"(,"outputs":[{"data":[1]}]})", 1);
+      REQUIRE(got.has_value());
+      return got->version;
+    };
+    CHECK(version(protocol::v2, R"("3")") == "3");
+    CHECK(version(protocol::v2, "3").empty());
+    CHECK(answer_in(protocol::v2, R"({"outputs":[{"data":[1]}]})", 1)->version.empty());
+    CHECK(answer_in(protocol::tf_serving, R"({"model_version":"3","outputs":[1]})", 1)->version.empty());
+    const std::string cut = version(protocol::v2, '"' + std::string(63, 'v') + "äh\"");
+    CHECK_MESSAGE(cut == std::string(63, 'v'), "never inside a character");
+  }
+
+  TEST_CASE("of an object's members those beyond a bound are not read, so that chosen names cost nothing") {
+    const std::string data = R"("outputs":[{"data":[1]}]})", error = R"("error":"none of yours"})";
+    CHECK(watts_in(protocol::v2, "{" + members(100) + data, 1).has_value());
+    CHECK(watts_in(protocol::v2, "{" + members(1'000) + data, 1).has_error());
+    CHECK(refusal_in("{" + members(100) + error) == R"("none of yours")");
+    CHECK(refusal_in("{" + members(1'000) + error).starts_with(R"("{"m0":0,)"));
   }
 
   TEST_CASE("a refusal is told in the server's words, in any of their forms") {
