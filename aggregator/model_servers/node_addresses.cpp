@@ -5,6 +5,12 @@
 #include <boost/json/array.hpp>
 
 namespace binnacle::model_servers {
+namespace {
+
+/// No address is longer, and templates may have it many times.
+constexpr std::size_t longest_address = 64;
+
+}  // namespace
 
 kube::reflector::settings node_addresses::collection() {
   kube::reflector::settings out;
@@ -29,7 +35,7 @@ void node_addresses::changed(const kube::object_key& key, const boost::json::obj
       break;
     }
   }
-  if (first.empty()) {
+  if (first.empty() || first.size() > longest_address) {
     all_.erase(key.name);
   } else {
     all_.insert_or_assign(key.name, std::string(first));

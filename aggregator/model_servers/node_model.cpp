@@ -94,6 +94,11 @@ result<node_model> read_labels(std::string_view host, const label_look_up& label
   if (model.has_error()) return model.error();
   node_model out;
   out.model = std::move(*model);
+  if (const auto version = text_of("tensorflow/version"); !version.empty() && out.model.version.empty())
+    out.remark = fmt::format(
+        "the label tensorflow/version is {}, which is no number of a version, so that the newest one is "
+        "asked",
+        in_quotes(version));
   out.shares.emplace();
   std::size_t i = 0;
   for (const std::string_view what : {"ambient", "cpu1", "cpu2"}) {

@@ -28,6 +28,8 @@ struct node_model {
   std::optional<std::array<span, 3>> shares;
   std::optional<double> inlet;     ///< °C, if an object sets a fixed value
   std::optional<double> pressure;  ///< Pa, if an object sets a fixed value
+  /// What is wrong with the object or the labels although their model is asked, as a clause; empty: nothing.
+  std::string remark = {};
 
   friend bool operator==(const node_model&, const node_model&) = default;
 };

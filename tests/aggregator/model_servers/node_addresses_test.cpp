@@ -3,6 +3,8 @@
 #include <boost/json/parse.hpp>
 #include <doctest/doctest.h>
 
+#include <string>
+
 namespace node_addresses_test {
 
 using namespace binnacle::model_servers;
@@ -22,6 +24,10 @@ TEST_SUITE("aggregator/model_servers/node_addresses") {
     CHECK(all.find("n") == "10.0.0.8");
     told(R"({"status":{"addresses":[7]}})");
     CHECK(all.find("n").empty());
+    told(R"({"status":{"addresses":[{"type":"InternalIP","address":"10.0.0.8"}]}})");
+    const std::string large(1'000, '7');
+    told((R"({"status":{"addresses":[{"type":"InternalIP","address":")" + large + "\"}]}}").c_str());
+    CHECK_MESSAGE(all.find("n").empty(), "no address is so long");
     told(R"({"status":{"addresses":[{"type":"InternalIP","address":"10.0.0.8"}]}})");
     all.gone({"", "n"});
     CHECK(all.find("n").empty());

@@ -63,10 +63,22 @@ TEST_SUITE("aggregator/model_servers/node_model") {
     const auto m = read(labels);
     CHECK(m->value().model.version.empty());
     CHECK(m->value().model.signature.empty());
-    labels["tensorflow/version"] = "newest";
-    CHECK(read(labels)->value().model.version.empty());
+    CHECK(m->value().remark.empty());
     labels["tensorflow/port"] = "8501";
     CHECK(read(labels)->value().model.path == "/v1/models/konohana:predict");
+  }
+
+  TEST_CASE("defect: a version that cannot be read is not taken for the newest one without a word") {
+    label_map labels = wao_v1();
+    CHECK(read(labels)->value().remark.empty());
+    for (const std::string version : {"v1101", "newest", "1.2", "-1", "1234567890123456789"}) {
+      CAPTURE(version);
+      labels["tensorflow/version"] = version;
+      const node_model m = read(labels)->value();
+      CHECK_MESSAGE(m.model.version.empty(), "as in WAO");
+      CHECK(m.remark == "the label tensorflow/version is \"" + version +
+                            "\", which is no number of a version, so that the newest one is asked");
+    }
   }
 
   TEST_CASE("a label that is missing or wrong is named") {
