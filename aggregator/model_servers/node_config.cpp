@@ -30,6 +30,16 @@ std::optional<term> term_in(const json::object* from, std::string_view name) {
               secret == nullptr ? "" : text_in(*secret, "name")};
 }
 
+result<void> check_lengths(const term& power) {
+  for (const auto& [name, text] : {std::pair{"type", power.type}, std::pair{"endpoint", power.endpoint},
+                                   std::pair{"basicAuthSecret.name", power.secret}}) {
+    if (text.size() > longest_text)
+      return error{errc::invalid_input,
+                   fmt::format("predictor.powerConsumption.{} has more than {} bytes", name, longest_text)};
+  }
+  return {};
+}
+
 result<void> give_secret(served_model& to, std::string_view name_space, std::string_view name) {
   if (name.empty()) return {};
   if (!is_dns_subdomain(name) || !is_dns_subdomain(name_space))
@@ -55,6 +65,7 @@ result<node_model> model_in(const json::object* predictor, std::string_view name
                  provided ? "its powerConsumptionEndpointProvider is not asked: name the model in "
                             "predictor.powerConsumption"
                           : "it has no predictor.powerConsumption"};
+  if (auto fits = check_lengths(*power); fits.has_error()) return fits.error();
   if (power->type != "V2InferenceProtocol")
     return error{
         errc::invalid_input,
@@ -65,6 +76,10 @@ result<node_model> model_in(const json::object* predictor, std::string_view name
   if (auto given = give_secret(*model, name_space, power->secret); given.has_error()) return given.error();
   node_model out;
   out.model = std::move(*model);
+  if (provided)
+    out.remark =
+        "WAO would ask its powerConsumptionEndpointProvider for the endpoint; Binnacle asks the one of "
+        "predictor.powerConsumption";
   return out;
 }
 

@@ -6,10 +6,15 @@
 
 #include <boost/json/object.hpp>
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
 namespace binnacle::model_servers {
+
+/// Longer texts of these objects are refused: they are kept for each object, and those of templates are
+/// filled in for each node again and again.
+inline constexpr std::size_t longest_text = 1024;
 
 /// The model that an object of WAO's names.
 struct named_model {
@@ -19,7 +24,7 @@ struct named_model {
 };
 
 /// Reads the spec of a NodeConfig (WAO's second version). Its basicAuthSecret is one of the object's
-/// namespace, as in WAO.
+/// namespace, as in WAO. A powerConsumptionEndpointProvider, which WAO prefers to the endpoint, is not asked.
 named_model read_node_config(std::string object, std::string_view name_space,
                              const boost::json::object& spec);
 

@@ -20,6 +20,8 @@ namespace {
 
 namespace json = boost::json;
 
+constexpr std::size_t longest_selector = std::size_t{64} << 10;
+
 error not_taken(std::string what) { return {errc::invalid_input, std::move(what)}; }
 
 /// The n-th part of a dotted quad; "x" if the address is not one.
@@ -103,7 +105,31 @@ std::optional<std::string> result_of(std::string_view action, const template_val
 constexpr std::array<std::pair<std::string_view, std::string_view>, 3> terms{
     {{"predictor", "powerConsumption"}, {"metricsCollector", "inletTemp"}, {"metricsCollector", "deltaP"}}};
 
-/// Calls `f(text)` for each of these texts; `f` may change it. Errors: those of `f`.
+/// Only what is read of a NodeConfig's spec. The rest may be large, and would be copied for each node.
+json::object essence_of(const json::object& spec) {
+  json::object out;
+  constexpr std::string_view provider = "powerConsumptionEndpointProvider";
+  const json::object* predictor = object_in(spec, "predictor");
+  if (predictor != nullptr && object_in(*predictor, provider) != nullptr)
+    out["predictor"].emplace_object()[provider].emplace_object();
+  for (const auto& [part, term] : terms) {
+    const json::object* inside = object_in(spec, part);
+    const json::object* given = inside == nullptr ? nullptr : object_in(*inside, term);
+    if (given == nullptr) continue;
+    json::value& whole = out[part];
+    json::object& kept = whole.is_object() ? whole.get_object() : whole.emplace_object();
+    json::object& own = kept[term].emplace_object();
+    own["type"].emplace_string() = text_in(*given, "type");
+    if (part != "predictor") continue;  // of collectors only the type counts
+    own["endpoint"].emplace_string() = text_in(*given, "endpoint");
+    if (const json::object* secret = object_in(*given, "basicAuthSecret"))
+      own["basicAuthSecret"].emplace_object()["name"].emplace_string() = text_in(*secret, "name");
+  }
+  return out;
+}
+
+/// Calls `f(text)` for each of the texts that may depend on the node; `f` may change it. Errors: those of
+/// `f`.
 template <class F>
 result<void> each_text(json::object& spec, F&& f) {
   for (const auto& one : terms) {
@@ -124,7 +150,7 @@ result<void> each_text(json::object& spec, F&& f) {
       return {};
     };
     if (auto done = read(*given, "type"); done.has_error()) return done;
-    // Only the model's endpoint and Secret count, because collectors are not asked for values.
+    // Collectors are not asked for values.
     if (part != "predictor") continue;
     if (auto done = read(*given, "endpoint"); done.has_error()) return done;
     json::value* const secret = given->if_contains("basicAuthSecret");
@@ -137,12 +163,18 @@ result<void> each_text(json::object& spec, F&& f) {
 /// Reads a LabelSelector object. Errors: a clause.
 result<questions::selector> selector_in(const json::object* from) {
   if (from == nullptr) return not_taken("it has no nodeSelector");
+  const auto is_long = [](std::string_view text) { return text.size() > longest_text; };
+  const auto too_long = [] {
+    return not_taken(
+        fmt::format("its nodeSelector has a key or a value of more than {} bytes", longest_text));
+  };
   std::vector<std::string> all;
   if (const json::object* labels = object_in(*from, "matchLabels")) {
     for (const auto& one : *labels) {
       if (!one.value().is_string()) return not_taken("its nodeSelector has a label that is no text");
-      all.push_back(
-          fmt::format("{}={}", std::string_view(one.key()), std::string_view(one.value().get_string())));
+      const std::string_view key(one.key()), value(one.value().get_string());
+      if (is_long(key) || is_long(value)) return too_long();
+      all.push_back(fmt::format("{}={}", key, value));
     }
   }
   for (const json::value& one : array_in(*from, "matchExpressions")) {
@@ -155,6 +187,7 @@ result<questions::selector> selector_in(const json::object* from) {
         if (v.is_string()) values.emplace_back(v.get_string());
       }
     }
+    if (is_long(key) || std::ranges::any_of(values, is_long)) return too_long();
     if (op == "In" || op == "NotIn") {
       all.push_back(fmt::format("{} {} ({})", key, op == "In" ? "in" : "notin", fmt::join(values, ",")));
     } else if (op == "Exists" || op == "DoesNotExist") {
@@ -164,7 +197,10 @@ result<questions::selector> selector_in(const json::object* from) {
           fmt::format("its nodeSelector has the operator {}, which Kubernetes does not know", in_quotes(op)));
     }
   }
-  auto read = questions::selector::parse(fmt::format("{}", fmt::join(all, ",")));
+  const std::string text = fmt::format("{}", fmt::join(all, ","));
+  if (text.size() > longest_selector)
+    return not_taken(fmt::format("its nodeSelector has more than {} KiB", longest_selector >> 10));
+  auto read = questions::selector::parse(text);
   if (read.has_error()) return not_taken("its nodeSelector cannot be read: " + read.error().message);
   return read;
 }
@@ -199,10 +235,11 @@ result<node_template> node_template::read(const kube::object_key& key, const jso
   out.object_ = "NodeConfigTemplate " + key.text();
   out.name_space_ = key.name_space;
   out.selector_ = std::move(*selector);
-  out.spec_ = *body;
+  out.spec_ = essence_of(*body);
   bool same = true;
   const auto looked = each_text(out.spec_, [&](const json::string& text) -> result<void> {
     const std::string_view words(text);
+    if (words.size() > longest_text) return not_taken(fmt::format("it has more than {} bytes", longest_text));
     same = same && words.find("{{") == words.npos;
     out.needs_address_ = out.needs_address_ || words.find(".IPv4") != words.npos;
     // If a text cannot be filled in for one node, it cannot be filled in for any.
@@ -211,7 +248,9 @@ result<node_template> node_template::read(const kube::object_key& key, const jso
     return {};
   });
   if (looked.has_error()) return looked.error();
-  if (same) out.of_all_ = read_node_config(out.object_, out.name_space_, out.spec_);
+  if (!same) return out;
+  out.of_all_ = read_node_config(out.object_, out.name_space_, out.spec_);
+  if (out.of_all_->model.has_error()) return out.of_all_->model.error();
   return out;
 }
 

@@ -33,7 +33,10 @@ using async::task;
 constexpr auto between_looks = std::chrono::milliseconds(200);
 constexpr auto between_looks_for_faults = std::chrono::seconds(1);  // while nobody may be asked
 constexpr auto between_object_looks = std::chrono::seconds(5);
-constexpr std::size_t nodes_a_look = 500;  // a millisecond: the scheduler's calls come first
+constexpr auto between_parts = std::chrono::milliseconds(50);  // of a look that was ended by its time
+// The scheduler's calls come first: 500 nodes usually take a millisecond, but templates are others' texts.
+constexpr std::size_t nodes_a_look = 500;
+constexpr auto longest_look = std::chrono::milliseconds(3);
 constexpr auto deadline_of_a_call = std::chrono::milliseconds(500);
 constexpr auto deadline_of_a_secret = std::chrono::seconds(5);
 constexpr std::size_t most_answer_bytes = std::size_t{1} << 20;
@@ -63,7 +66,7 @@ struct worker : std::enable_shared_from_this<worker> {
   void forget_all();
   void look(instant now);
   void look_at(const store::node_view& node, const formats& wanted, instant now);
-  std::optional<named_model> model_of(const std::string& node) const;
+  std::optional<named_model> model_of(const std::string& node, std::vector<named_model>& passed_over) const;
   void follow(std::unique_ptr<kube::reflector> one);
   void look_at_objects(instant now);
   http::client& client_of(const served_model& m);
@@ -88,6 +91,8 @@ struct worker : std::enable_shared_from_this<worker> {
   std::vector<std::unique_ptr<kube::reflector>> followers;
   complaints wrong;
   instant objects_looked_at{};
+  bool all_objects = true;  // were looked at then
+  bool in_parts = false;    // the last look was ended by its time
   std::unique_ptr<service::parts> with;
   std::map<std::string, std::unique_ptr<http::client>> clients;  // by scheme and server
   std::map<std::string, std::unique_ptr<grpc::client>> grpc_clients;
@@ -121,15 +126,19 @@ label_look_up look_up_of(const kube::node_objects::node& object) {
   return [&object](std::string_view key) { return object.labels.find(key); };
 }
 
-/// The model of a node. Objects go before labels, because they are WAO's newer form.
-std::optional<named_model> worker::model_of(const std::string& node) const {
+/// The model of a node. Objects go before labels, because they are WAO's newer form. `passed_over`: others
+/// that name none.
+std::optional<named_model> worker::model_of(const std::string& node,
+                                            std::vector<named_model>& passed_over) const {
   const kube::node_objects::node* object = with->object_of(node);
   label_look_up labels;
   if (object != nullptr) labels = look_up_of(*object);
-  auto out = configs.find({node, labels, addresses.find(node)});
-  if (!out && labels) {
-    if (auto read = model_by_labels(labels))
+  auto out = configs.find({node, labels, addresses.find(node)}, &passed_over);
+  if (labels && (!out || out->model.has_error())) {
+    if (auto read = model_by_labels(labels); read && (!out || read->has_value())) {
+      if (out) passed_over.push_back(*std::move(out));
       out = {"its labels", std::move(*read), {"Node", "v1", "", node, object->uid}};
+    }
   }
   if (!out || out->model.has_error()) return out;
   const served_model& model = out->model->model;
@@ -152,15 +161,19 @@ void worker::look_at(const store::node_view& node, const formats& wanted, instan
   policy::view& nodes = with->nodes;
   const std::uint32_t id = store::index(node.id);
   if (last.size() <= id) last.resize(id + 1);
-  const auto model = model_of(node.name);
+  std::vector<named_model> passed_over;
+  const auto model = model_of(node.name, passed_over);
   const double cores =
       node.cells == nullptr ? 0 : store::first_present(*node.cells, policy::cpus_metric, now).value;
   std::string note;
   if (const auto* const object = with->object_of(node.name))
-    configs.complain_of({node.name, look_up_of(*object), {}}, wrong, now);
+    configs.complain_of({node.name, look_up_of(*object), {}}, wrong, now, model ? &*model : nullptr);
+  for (const named_model& one : passed_over) wrong.add(one.about, one.model.error().message, now);
   if (model && model->model.has_error()) {
     note = fmt::format("{}: {}", model->object, model->model.error().message);
     wrong.add(model->about, model->model.error().message, now);
+  } else if (model && !model->model->remark.empty()) {
+    wrong.add(model->about, model->model->remark, now);
   }
   std::string unknown_password;
   if (model && model->model.has_value() && !model->model->model.secret.empty()) {
@@ -203,8 +216,9 @@ void worker::look_at(const store::node_view& node, const formats& wanted, instan
   nodes.set_served_note(id, std::move(note));
 }
 
-/// Looks at some of the nodes; the next call goes on with the next ones.
+/// Looks at some of the nodes, as many as the time allows; the next call goes on with the next ones.
 void worker::look(instant now) {
+  in_parts = false;
   const demand now_wanted = asked_for();
   // If nobody may be asked, those are told as well who have no policy yet, but not those who chose to learn.
   const bool to_be_told = allowed.empty() && !now_wanted.predicts;
@@ -215,18 +229,25 @@ void worker::look(instant now) {
   idle = false;
   const auto& all = with->nodes.nodes();
   auto at = all.upper_bound(last_looked_at);
-  for (std::size_t left = std::min(nodes_a_look, all.size()); left > 0; --left, ++at) {
+  for (std::size_t left = std::min(nodes_a_look, all.size()); left > 0 && !in_parts; --left, ++at) {
     if (at == all.end()) at = all.begin();
     look_at(*at->second, now_wanted.wanted, now);
     last_looked_at = at->first;
+    in_parts = left > 1 && boot_clock::now() - now >= longest_look;
   }
 }
 
 /// Collects the faults of objects that do not depend on nodes, and writes events about all faults.
 void worker::look_at_objects(instant now) {
-  if (now - objects_looked_at < between_object_looks) return;
+  if (all_objects && now - objects_looked_at < between_object_looks) return;
   objects_looked_at = now;
-  if (!idle) configs.complain(wrong, now);
+  const instant begin = boot_clock::now();
+  const auto enough = [begin] { return boot_clock::now() - begin >= longest_look; };
+  all_objects = idle || configs.complain(wrong, now, enough);
+  if (!all_objects) return;
+  for (std::size_t i = 0; i < node_configs::collections; ++i) {
+    if (configs.take_freed(i)) followers[i]->read_again();
+  }
   wrong.end_old(now);
   wrong.say(now, [this](kube::note n) { return with->say(std::move(n)); });
   if (configs.need_addresses() && followers.size() == node_configs::collections)
@@ -335,7 +356,8 @@ task<void> worker::keep_asking(std::shared_ptr<worker> self) {
         self->log.warning("{}", first);
       }
     }
-    const duration pause = self->allowed.empty() ? between_looks_for_faults : between_looks;
+    duration pause = self->allowed.empty() ? between_looks_for_faults : between_looks;
+    if (self->in_parts || !self->all_objects) pause = between_parts;
     const async::deadline until = async::within(pause);
     co_await self->answered->wait(until);
   }
@@ -369,6 +391,7 @@ std::vector<std::string> worker::troubles() const {
   std::vector<std::string> out = questions.troubles();
   for (std::string& one : wrong.sentences(boot_clock::now())) out.push_back(std::move(one));
   if (allowed.empty()) return out;  // nobody needs the objects
+  for (std::string& one : configs.troubles()) out.push_back(std::move(one));
   for (const auto& f : followers) {
     // A cluster without WAO has no such objects, which is no trouble.
     if (!f->trouble().empty() && !f->trouble().starts_with("the API server has no "))

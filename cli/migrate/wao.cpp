@@ -145,6 +145,7 @@ bool take_template(const manifest& m, migration& out) {
   const auto read = model_servers::node_template::read({name_space_of(m), m.name}, spec_of(m));
   if (read.has_error()) {
     out.yours(m.title(), read.error().message);
+    take_collectors(m, "spec.template.", out);
     return true;
   }
   const auto one = read->model_of({"one.example.com", "192.0.2.1"});
@@ -162,6 +163,7 @@ bool take_template(const manifest& m, migration& out) {
                   one.model->model.port));
     ++out.wao.objects;
   }
+  if (one.model.has_value() && !one.model->remark.empty()) out.yours(m.title(), one.model->remark);
   if (one.model.has_value() && other.model.has_value()) {
     if (const std::string& secret = one.model->model.secret; secret == other.model->model.secret) {
       allow_secret(secret, m.title(), out);
@@ -196,6 +198,7 @@ bool take_node(const manifest& m, migration& out) {
     out.yours(m.title(), read->error().message);
   } else {
     allow_server(**read, m.title(), out);
+    if (const std::string& remark = (*read)->remark; !remark.empty()) out.yours(m.title(), remark);
     ++out.wao.nodes;
   }
   return true;

@@ -4,6 +4,10 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <optional>
+#include <string>
+#include <vector>
+
 namespace node_configs_test {
 
 using namespace binnacle;
@@ -30,6 +34,15 @@ named_model read(const std::string& predictor) {
 boost::json::object with_uid(boost::json::object o, const std::string& uid) {
   o["metadata"] = {{"uid", uid}};
   return o;
+}
+
+/// A NodeConfigTemplate for all nodes.
+boost::json::object templated(const std::string& endpoint) {
+  return boost::json::parse(
+             fmt::format(R"({{"metadata":{{"uid":"t"}},"spec":{{"nodeSelector":{{}},"template":{{
+        "predictor":{{"powerConsumption":{{"type":"V2InferenceProtocol","endpoint":"{}"}}}}}}}}}})",
+                         endpoint))
+      .as_object();
 }
 
 std::optional<named_model> found(const node_configs& all, const std::string& node) {
@@ -64,6 +77,159 @@ TEST_SUITE("aggregator/model_servers/node_configs") {
     CHECK(why(R"({"powerConsumption":{"type":"V2InferenceProtocol","endpoint":""},)"
               R"("powerConsumptionEndpointProvider":{"type":"Redfish","endpoint":"https://10.0.0.100"}})")
               .find("powerConsumptionEndpointProvider is not asked") != std::string::npos);
+  }
+
+  TEST_CASE("defect: an endpoint that WAO would replace by its provider's is asked, and that is said") {
+    CHECK(read(v2).model->remark.empty());
+    const std::string both = R"({"powerConsumptionEndpointProvider":{"type":"Redfish"},)" + v2.substr(1);
+    const auto f = read(both);
+    REQUIRE(f.model.has_value());
+    CHECK(f.model->model.server() == "10.0.0.20:8080");
+    node_configs all;
+    all.watcher_of(0).changed({"ns", "a"}, with_uid(object_of("n", both), "a"));
+    complaints to;
+    all.complain(to, instant{});
+    const auto said = to.sentences(instant{} + complaints::said_after);
+    REQUIRE(said.size() == 1);
+    CHECK(said[0] ==
+          "NodeConfig ns/a: WAO would ask its powerConsumptionEndpointProvider for the endpoint; Binnacle "
+          "asks the one of predictor.powerConsumption");
+  }
+
+  TEST_CASE("a NodeConfig with a long text is refused") {
+    const std::string large(longest_text + 1, 'x');
+    const auto why = [](const std::string& type, const std::string& endpoint, const std::string& secret) {
+      const auto f = read(fmt::format(
+          R"({{"powerConsumption":{{"type":"{}","endpoint":"{}","basicAuthSecret":{{"name":"{}"}}}}}})", type,
+          endpoint, secret));
+      REQUIRE(f.model.has_error());
+      return f.model.error().message;
+    };
+    CHECK(why(large, "", "") == "predictor.powerConsumption.type has more than 1024 bytes");
+    CHECK(why("V2InferenceProtocol", large, "") ==
+          "predictor.powerConsumption.endpoint has more than 1024 bytes");
+    CHECK(why("V2InferenceProtocol", "https://h/v2/models/m", large) ==
+          "predictor.powerConsumption.basicAuthSecret.name has more than 1024 bytes");
+    node_configs all;
+    all.watcher_of(0).changed({"ns", "a"}, with_uid(object_of(large, v2), "a"));
+    CHECK_FALSE(found(all, large));
+    complaints to;
+    all.complain(to, instant{});
+    CHECK(to.sentences(instant{} + complaints::said_after) ==
+          std::vector<std::string>{"NodeConfig ns/a: nodeName has more than 1024 bytes"});
+  }
+
+  TEST_CASE("objects beyond a bound are left out and named, and are read when others have gone") {
+    node_configs all;
+    const boost::json::object fake = templated("http://h/v2/models/m");
+    auto& templates = all.watcher_of(2);
+    for (std::size_t i = 0; i < node_configs::most_templates + 2; ++i)
+      templates.changed({"ns", fmt::format("t{:03}", i)}, fake);
+    CHECK(all.size() == node_configs::most_templates);
+    CHECK(all.troubles() ==
+          std::vector<std::string>{
+              "of the NodeConfigTemplate objects (node.waok8s.github.io/v1beta1) 100 are read and 2 are left "
+              "out, ns/t100 first: delete those that nobody needs"});
+    templates.changed({"ns", "t000"}, fake);  // it keeps its place
+    CHECK(all.size() == node_configs::most_templates);
+    CHECK_FALSE(all.take_freed(2));
+    templates.gone({"ns", "t100"});
+    CHECK_FALSE_MESSAGE(all.take_freed(2), "it had no place");
+    templates.gone({"ns", "t000"});
+    CHECK(all.take_freed(2));
+    CHECK_FALSE(all.take_freed(2));
+    templates.changed({"ns", "t101"}, fake);
+    CHECK(all.size() == node_configs::most_templates);
+    CHECK(all.troubles().empty());
+    const auto config = object_of("n", "{}");
+    for (std::size_t i = 0; i <= node_configs::most_configs; ++i)
+      all.watcher_of(1).changed({"ns", fmt::format("c{:05}", i)}, config);
+    CHECK(all.size() == node_configs::most_templates + node_configs::most_configs);
+    REQUIRE(all.troubles().size() == 1);
+    CHECK(all.troubles()[0].starts_with("of the NodeConfig objects (wao.bitmedia.co.jp/v1beta1) 20000 are"));
+    all.watcher_of(1).gone({"ns", "c00000"});
+    CHECK(all.take_freed(1));
+  }
+
+  TEST_CASE("complaints of many objects come in parts") {
+    node_configs all;
+    for (const std::size_t group : {0, 1}) {
+      for (const std::string name : {"a", "b", "c"})
+        all.watcher_of(group).changed({"ns", name}, with_uid(object_of("n" + name, "{}"), name));
+    }
+    complaints to;
+    const auto said = [&to] {
+      std::size_t out = 0;
+      complaints all_of(to);
+      all_of.say(instant{} + complaints::said_after, [&out](const kube::note&) {
+        ++out;
+        return true;
+      });
+      return out;
+    };
+    for (std::size_t i = 1; i <= 6; ++i) {
+      CHECK_FALSE(all.complain(to, instant{}, [] { return true; }));
+      CHECK(said() == i);
+    }
+    CHECK(all.complain(to, instant{}, [] { return true; }));
+    CHECK_FALSE(all.complain(to, instant{}, [] { return true; }));
+    CHECK_MESSAGE(said() == 6, "they begin anew");
+  }
+
+  TEST_CASE("defect: an object that names no model hides no other one, and is complained of") {
+    node_configs all;
+    const std::string fake = R"({"powerConsumption":{"type":"Fake","endpoint":""}})";
+    const label_look_up labels = [](std::string_view) { return std::optional<std::string_view>(); };
+    const auto now = [&] {
+      std::vector<named_model> passed_over;
+      const auto out = all.find({"n", labels, ""}, &passed_over);
+      std::string text = out ? out->object : "none";
+      for (const named_model& one : passed_over) text += ", not " + one.object;
+      return text;
+    };
+    auto& group = all.watcher_of(0);
+    group.changed({"ns", "a"}, with_uid(object_of("n", fake), "a"));
+    REQUIRE(all.find({"n", labels, ""}));
+    CHECK_MESSAGE(all.find({"n", labels, ""})->model.has_error(), "nothing else names one");
+    CHECK(now() == "NodeConfig ns/a");
+    all.watcher_of(2).changed({"ns", "t"}, templated("http://{{.Hostname}}/nothing"));
+    CHECK(now() == "NodeConfig ns/a, not NodeConfigTemplate ns/t");
+    all.watcher_of(2).changed({"ns", "u"}, templated("http://{{.Hostname}}/v2/models/m"));
+    CHECK(now() == "NodeConfigTemplate ns/u, not NodeConfigTemplate ns/t, not NodeConfig ns/a");
+    all.watcher_of(1).changed({"ns", "z"}, with_uid(object_of("n", v2), "z"));
+    CHECK_MESSAGE(now() == "NodeConfig ns/z", "of the older group");
+    group.changed({"ns", "b"}, with_uid(object_of("n", v2), "b"));
+    CHECK(now() == "NodeConfig ns/b");
+    complaints to;
+    all.complain(to, instant{});
+    const auto said = to.sentences(instant{} + complaints::said_after);
+    REQUIRE(said.size() == 2);
+    CHECK(said[0] ==
+          "NodeConfig ns/z: NodeConfig ns/b (node.waok8s.github.io/v1beta1) is for the node n, too, and goes "
+          "before it: delete one of them");
+    CHECK(said[1].starts_with("NodeConfig ns/a: predictor.powerConsumption is of type \"Fake\""));
+    group.changed({"ns", "a"}, with_uid(object_of("n", v2), "a"));
+    CHECK_MESSAGE(now() == "NodeConfig ns/a", "it was mended");
+    group.gone({"ns", "a"});
+    CHECK(now() == "NodeConfig ns/b");
+  }
+
+  TEST_CASE("few of the templates that select a node are tried for it") {
+    node_configs all;
+    const label_look_up labels = [](std::string_view) { return std::optional<std::string_view>(); };
+    for (std::size_t i = 0; i < node_configs::most_tried; ++i)
+      all.watcher_of(2).changed({"ns", fmt::format("a{}", i)}, templated("http://{{.Hostname}}/nothing"));
+    all.watcher_of(2).changed({"ns", "z"}, templated("http://{{.Hostname}}/v2/models/m"));
+    CHECK(all.find({"n", labels, ""})->model.has_error());
+    all.watcher_of(2).gone({"ns", "a0"});
+    const auto counts = all.find({"n", labels, ""});
+    CHECK(counts->object == "NodeConfigTemplate ns/z");
+    complaints to;
+    all.complain_of({"n", labels, ""}, to, instant{}, &*counts);
+    const auto said = to.sentences(instant{} + complaints::said_after);
+    REQUIRE(said.size() == 1);
+    CHECK(
+        said[0].starts_with("NodeConfigTemplate ns/a1, NodeConfigTemplate ns/a2: NodeConfigTemplate ns/z ("));
   }
 
   TEST_CASE("a basicAuthSecret is one of the object's namespace, and its password goes over TLS only") {
@@ -145,6 +311,7 @@ TEST_SUITE("aggregator/model_servers/node_configs") {
     node_configs all;
     CHECK(node_configs::collection(2).path == "/apis/node.waok8s.github.io/v1beta1/nodeconfigtemplates");
     CHECK(node_configs::collection(3).path == "/apis/wao.bitmedia.co.jp/v1beta1/nodeconfigtemplates");
+    CHECK_MESSAGE(node_configs::collection(3).page == 20, "others' objects may be large");
     all.watcher_of(1).changed({"ns", "a"}, object_of("n", "{}"));
     REQUIRE(found(all, "n"));
     CHECK(found(all, "n")->model.has_error());

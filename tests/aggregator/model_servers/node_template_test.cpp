@@ -146,9 +146,56 @@ TEST_SUITE("aggregator/model_servers/node_template") {
           std::string::npos);
     CHECK(why(read(R"({"matchLabels":{"a":7}})")).find("no text") != std::string::npos);
     CHECK(why(read(R"({"matchLabels":{"a b":"c"}})")).find("cannot be read") != std::string::npos);
+    CHECK(why(read("{}", "http://h/v2/models")).find("is not /v2/models/NAME") != std::string::npos);
     CHECK(why(node_template::read({"n", "t"}, {})) == "it has no nodeSelector");
     CHECK(why(node_template::read({"n", "t"}, boost::json::parse(R"({"nodeSelector":{}})").as_object())) ==
           "it has no template");
+  }
+
+  TEST_CASE("defect: a template with a long text is refused, because it would be filled in for each node") {
+    const auto why = [](const result<node_template>& t) {
+      return t.has_error() ? t.error().message : "no error";
+    };
+    std::string sums = "http://h/v2/models/";
+    while (sums.size() <= longest_text) sums += "{{add 1 1}}";
+    CHECK(why(read("{}", sums)) == "predictor.powerConsumption.endpoint: it has more than 1024 bytes");
+    const std::string large(longest_text + 1, 'x');
+    auto spec = spec_of("{}", "http://h/v2/models/m");
+    spec.at("template").at("metricsCollector").at("deltaP").as_object()["type"] = large;
+    CHECK(why(node_template::read({"n", "t"}, spec)) ==
+          "metricsCollector.deltaP.type: it has more than 1024 bytes");
+    const std::string of_selector = "its nodeSelector has a key or a value of more than 1024 bytes";
+    CHECK(why(read(fmt::format(R"({{"matchLabels":{{"{}":"a"}}}})", large))) == of_selector);
+    CHECK(why(read(fmt::format(R"({{"matchLabels":{{"a":"{}"}}}})", large))) == of_selector);
+    const std::string expression = R"({{"matchExpressions":[{{"key":"{}","operator":"In","values":[{}]}}]}})";
+    CHECK(why(read(fmt::format(fmt::runtime(expression), large, R"("a")"))) == of_selector);
+    CHECK(why(read(fmt::format(fmt::runtime(expression), "a", '"' + large + '"'))) == of_selector);
+    std::string many = "\"a\"";
+    for (int i = 0; i < 20'000; ++i) many += fmt::format(",\"{}\"", i);
+    CHECK(why(read(fmt::format(fmt::runtime(expression), "a", many))) ==
+          "its nodeSelector has more than 64 KiB");
+    // What is not read may have any size.
+    spec = spec_of("{}", "http://{{.Hostname}}/v2/models/m");
+    spec.at("template").at("metricsCollector").at("inletTemp").as_object()["endpoint"] = large;
+    const auto t = node_template::read({"n", "t"}, spec);
+    REQUIRE(t.has_value());
+    CHECK(t->model_of(worker).model.has_value());
+    // Each variable makes a text longer.
+    std::string names = "http://h/v2/models/";
+    for (int i = 0; i < 50; ++i) names += "{{.Hostname}}";
+    const std::string hostname(63, 'h');
+    CHECK(read("{}", names)->model_of({hostname, ""}).model.error().message ==
+          "predictor.powerConsumption.endpoint has more than 1024 bytes");
+  }
+
+  TEST_CASE("an endpoint provider beside an endpoint is told of for templates, too") {
+    auto spec = spec_of("{}", "http://{{.Hostname}}/v2/models/m");
+    spec.at("template").at("predictor").as_object()["powerConsumptionEndpointProvider"] =
+        boost::json::object{{"type", "Redfish"}, {"endpoint", "https://10.0.0.1"}};
+    const auto t = node_template::read({"n", "t"}, spec);
+    REQUIRE(t.has_value());
+    CHECK(
+        t->model_of(worker).model->remark.starts_with("WAO would ask its powerConsumptionEndpointProvider"));
   }
 }
 

@@ -248,6 +248,13 @@ spec:
     m = of(templated("http://{{ lower .Hostname }}/v2/models/m"));
     CHECK(sentence(m, title, note::fate::yours).find("is not filled in") != std::string::npos);
     CHECK(m.objects.empty());
+    std::string provided = templated("http://models:8080/v2/models/m");
+    provided.replace(provided.find("predictor: {"), 12,
+                     "predictor: {powerConsumptionEndpointProvider: {type: Redfish}, ");
+    m = of(provided);
+    CHECK(values(m).find("models:8080") != std::string::npos);
+    CHECK(sentence(m, title, note::fate::yours)
+              .starts_with("WAO would ask its powerConsumptionEndpointProvider for the endpoint"));
   }
 
   TEST_CASE("what Binnacle does not ask is said of each object, with the way out") {
@@ -337,6 +344,10 @@ yours: TASPolicy fewer-watts
     rest.replace(rest.find("8500"), 4, "8501");
     CHECK(sentence(of(rest), "Node a", note::fate::yours).find("--rest_api_port=8501") != std::string::npos);
     CHECK(sentence(m, "Node c", note::fate::yours).find("cpu2/min and cpu2/max are equal") !=
+          std::string::npos);
+    std::string unread = node("a", ", cpu2/max: \"90\"");
+    unread.replace(unread.find("\"101\""), 5, "v1101");
+    CHECK(sentence(of(unread), "Node a", note::fate::yours).find("tensorflow/version is \"v1101\"") !=
           std::string::npos);
   }
 
