@@ -4,10 +4,11 @@
 // only when the first one runs. Without this ledger all pods of a burst would go to one node. The ledger
 // is two maps (pods by uid, residents by node) and three queues by time:
 //
-//   expected_   our guess of where a pod goes   → ends after `unconfirmed`, unless it is bound by then
+//   expected_   our guess of where a pod goes   → after `unconfirmed` only its cores count, unless it is
+//               bound by then
 //   by_age_     every pod                       → ends after `lifetime`, which begins anew when it is Ready
-//   starting_   bound, not Ready, and old       → only its cores still count; ends when it is Ready or gone, or after
-//               `longest_start`
+//   starting_   bound, not Ready, and old       → only its cores still count; ends when it is Ready or gone,
+//               or after `longest_start`
 //
 // An entry of a queue is (since, uid). It stays in the queue when its pod goes or is put again; still() then
 // finds that the entry is out of date. So no queue has to be searched. The price is that one pod may leave
@@ -87,7 +88,7 @@ void placements::bound_entries(queue& in) {
 
 void placements::drop_front(queue& from) {
   const entry& first = from.front();
-  const bool counts = &from == &expected_ ? still_expected(first) : still(first) != nullptr;
+  const bool counts = (&from == &expected_ ? still_expected(first) : still(first)) != nullptr;
   if (counts) {
     gone(first.second);
     ++dropped_;
@@ -101,9 +102,9 @@ placements::pod* placements::still(const entry& put) {
   return at == pods_.end() || at->second.since != put.first ? nullptr : &at->second;
 }
 
-bool placements::still_expected(const entry& put) {
-  const pod* p = still(put);
-  return p != nullptr && !p->confirmed;
+placements::pod* placements::still_expected(const entry& put) {
+  pod* p = still(put);
+  return p == nullptr || p->confirmed ? nullptr : p;
 }
 
 void placements::take_from_node(const std::string& uid, const std::string& node) {
@@ -118,18 +119,21 @@ void placements::expire(instant now) {
     const pod* p = still(by_age_.front());
     if (p == nullptr) continue;
     if (followed_ && p->confirmed && !p->was_ready) {
-      resident_of(uid, *p).long_there = true;
+      resident_of(uid, *p).only_cores = true;
       starting_.push_back(by_age_.front());
     } else {
       gone(uid);
     }
   }
-  for (; !starting_.empty() && now - starting_.front().first >= settings_.longest_start; starting_.pop_front()) {
+  for (; !starting_.empty() && now - starting_.front().first >= settings_.longest_start;
+       starting_.pop_front()) {
     if (still(starting_.front()) != nullptr) gone(starting_.front().second);
   }
-  const duration wait = followed_ ? settings_.unconfirmed : settings_.lifetime;
-  for (; !expected_.empty() && now - expected_.front().first >= wait; expected_.pop_front()) {
-    if (still_expected(expected_.front())) gone(expected_.front().second);
+  if (!followed_) return;  // an expectation is all there is then
+  for (; !expected_.empty() && now - expected_.front().first >= settings_.unconfirmed;
+       expected_.pop_front()) {
+    pod* p = still_expected(expected_.front());
+    if (p != nullptr) resident_of(expected_.front().second, *p).only_cores = true;
   }
 }
 
@@ -145,7 +149,7 @@ placements::unseen placements::counting(const crowd& on, instant read_at, durati
   unseen out;
   for (const resident& r : on.pods) {
     if (r.ready && read_at >= *r.ready + settings_.settle + window) continue;
-    if (!r.long_there) ++out.pods;
+    if (!r.only_cores) ++out.pods;
     out.cores += r.cores;
   }
   return out;

@@ -23,8 +23,9 @@ namespace binnacle::extender {
 /// several, the uid chooses one), because the scheduler takes that node unless another plug-in outvotes us.
 /// It is `bound` when the API server says where it is, which is the truth. Standalone it stays expected.
 /// Ends:    a pod counts until the value that ranks the nodes shows it (see counting()), until it is gone,
-///          and for `lifetime` at most. Where bindings are followed, an expectation counts for `unconfirmed`.
-///          There the cores of a bound pod also count while it is not Ready, since a large image takes
+///          and for `lifetime` at most. Where bindings are followed, the point of an expectation counts for
+///          `unconfirmed`; its cores go on, since binding may wait for a volume or for other pods. There
+///          the cores of a bound pod also count while it is not Ready, since a large image takes
 ///          minutes to load, but for `longest_start` at most: some pods run and are never Ready. From Ready
 ///          on they count for `lifetime` at most. Its point counts for `lifetime`
 ///          only, or a pod that never starts would cost its node a point for ever.
@@ -60,7 +61,7 @@ class placements {
     std::string uid;
     std::optional<instant> ready;
     double cores = 0;
-    bool long_there = false;  ///< for more than `lifetime`: only its cores count
+    bool only_cores = false;  ///< it has been there for long: it costs no point any more
   };
   struct crowd {
     std::string_view node;
@@ -98,7 +99,7 @@ class placements {
   void take_from_node(const std::string& uid, const std::string& node);
   void expire(instant now);
   pod* still(const entry& put);
-  bool still_expected(const entry& put);
+  pod* still_expected(const entry& put);
 
   settings settings_{};
   bool followed_ = false;

@@ -134,10 +134,23 @@ TEST_SUITE("aggregator/extender/placements") {
     CHECK(counting(p, "node-b", fresh, 0s) == 1);
     p.expected("u1", "node-a", start + 2s);  // no scheduler asks about a pod that has its node
     CHECK(counting(p, "node-a", fresh, 0s) == 0);
-    SUBCASE("an expectation that never came true ends soon") {
-      p.expected("u2", "node-c", start + 2s);
-      CHECK(p.crowds(start + 11s).size() == 2);
-      CHECK(nodes(p, start + 12s) == std::vector<std::string_view>{"node-b"});
+    SUBCASE(
+        "an expectation that does not come true costs no point soon, and its cores end after the minute") {
+      p.expected("u2", "node-c", start + 2s, 4);
+      (void)p.crowds(start + 12s - 1ms);
+      CHECK(counting(p, "node-c", fresh, 0s) == 1);
+      CHECK(cores_at(p, "node-c", start + 12s, start + 12s) == 4);
+      CHECK(counting(p, "node-c", fresh, 0s) == 0);
+      CHECK(cores_at(p, "node-c", start + 62s - 1ms, start + 62s) == 4);
+      CHECK(p.crowds(start + 62s).empty());
+    }
+    SUBCASE("cores go to where a pod is bound, also if that took long") {
+      p.expected("u2", "node-c", start + 2s, 4);
+      (void)p.crowds(start + 12s);
+      p.bound("u2", "node-d", start + 40s, 4);
+      CHECK(cores_at(p, "node-c", start + 40s, start + 40s) == 0);
+      CHECK(cores_at(p, "node-d", start + 40s, start + 40s) == 4);
+      CHECK(counting(p, "node-d", start, 0s) == 1);
     }
     SUBCASE("a pod that has gone counts no more") {
       p.gone("u1");
