@@ -97,6 +97,12 @@ bool power_learning::meet(node_state& n, store::node_id id, const store::row& ce
   if (known && about == n.about && cpus == n.cpus && power == n.by) return power != nullptr;
   if (about != nullptr && !says_all) return false;  // what it is will be known with the number of its CPUs
   std::string machine = store::machine_of(cells, now);
+  // CPUs that are offline for a moment must not cost what was learned in weeks.
+  if (known && cpus != n.cpus && n.machine.starts_with(machine)) {
+    if (!n.other_cpus_since) n.other_cpus_since = now;
+    if (now - *n.other_cpus_since < cpus_settle) return false;
+  }
+  n.other_cpus_since.reset();
   if (!machine.empty()) machine += fmt::format(", {:.0f} CPUs", cpus);
   const bool same_machine = machine == n.machine;
   // A meter that is away for a while is the same one, on the same machine.
@@ -128,15 +134,16 @@ bool power_learning::meet(node_state& n, store::node_id id, const store::row& ce
 
 /// Goes on from what a snapshot kept, if it was learned with this hardware and this meter.
 void power_learning::go_on(node_state& n, store::node_id id) {
-  const bool same = n.kept->of == learning_key(n.machine, n.meter);
+  // The number of CPUs is not in older snapshots.
+  const std::string without_cpus = n.machine.substr(0, n.machine.rfind(", "));
+  const bool same =
+      n.kept->of == learning_key(n.machine, n.meter) || n.kept->of == learning_key(without_cpus, n.meter);
   if (!same && n.machine.empty()) return;  // it has not said yet what it is
   if (same) {
     n.own = n.kept->what;
   } else {
     begun_again(n, id,
-                fmt::format("its hardware or its meter has changed across the restart, or the snapshot is of "
-                            "a version that did not know the number of CPUs ({})",
-                            class_of(n)));
+                fmt::format("its hardware or its meter has changed across the restart ({})", class_of(n)));
   }
   n.kept.reset();
 }

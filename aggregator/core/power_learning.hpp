@@ -86,6 +86,8 @@ class power_learning {
   static constexpr std::chrono::seconds repeats_of_lagging{90};
   /// If a node changes its meter, what was learned by the former meters is kept for this many of them.
   static constexpr std::size_t most_resting = 2;
+  /// For how long a node must say another number of CPUs before it counts as another machine.
+  static constexpr duration cpus_settle = std::chrono::minutes(1);
   /// Curves that differ by less are the same.
   static constexpr double same_watts = 0.005;
   static constexpr duration told_again_after = std::chrono::minutes(1);
@@ -99,6 +101,7 @@ class power_learning {
     // The series of `cells` that named meter and hardware when they were looked at last, and its CPUs then.
     const store::shape::series *by = nullptr, *about = nullptr;
     double cpus = 0;
+    std::optional<instant> other_cpus_since;  // it says another number of CPUs, and nothing else has changed
     instant quiet_until{};  // nothing is learned until then, after a change of machine or meter
     // Of a meter that may lag.
     struct late_meter {

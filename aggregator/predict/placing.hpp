@@ -59,7 +59,8 @@ inline placing placing_on(objective by, const demand& pod, const candidate& c) {
   out.slope = c.node->from(here, with_pod);
   const double ranked = std::max(pod.cores, least_ranked_cores);
   if (by == objective::best_chord) {
-    out.costs = cost_of(*c.node, c.load, ranked, ranked * out.slope);
+    const double slope = ranked > pod.cores ? c.node->from(here, c.node->at(c.load + ranked)) : out.slope;
+    out.costs = cost_of(*c.node, c.load, ranked, ranked * slope);
   } else if (by == objective::marginal) {
     const double with = ranked > pod.cores ? c.node->watts(c.load + ranked) : out.with;
     out.costs = cost_of(*c.node, c.load, ranked, with - out.now);

@@ -1,9 +1,8 @@
 #include "agent/ipmi/protocol/protocol.hpp"
-#include "common/text/json_reader.hpp"
 #include "common/text/utf8.hpp"
 
 #include <boost/json/monotonic_resource.hpp>
-#include <boost/json/object.hpp>
+#include <boost/json/parse.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -243,10 +242,13 @@ wanted_sensors read_select(fields& f) {
 template <class Any, class Read>
 result<Any> decode(std::string_view line, Read read) {
   if (line.size() > max_line) return broken(fmt::format("a line of more than {} bytes", max_line));
+  boost::system::error_code bad;
+  json::parse_options strict;
+  strict.max_depth = 4;
   json::monotonic_resource space;
-  const auto parsed = read_json(line, &space);
-  if (parsed.has_error()) return broken(fmt::format("a line that is not JSON: {}", parsed.error().message));
-  const auto* from = parsed->if_object();
+  const auto parsed = json::parse(line, bad, &space, strict);
+  if (bad) return broken(fmt::format("a line that is not JSON: {}", bad.message()));
+  const auto* from = parsed.if_object();
   const auto* type = from == nullptr ? nullptr : from->if_contains("type");
   if (type == nullptr || !type->is_string()) return broken("a line without a type: expected {\"type\": …}");
   const std::string_view name(type->get_string());

@@ -81,6 +81,18 @@ TEST_SUITE("aggregator/predict/placing") {
     }
   }
 
+  TEST_CASE("a pod of less than a tenth of a core is ranked by the chord of a tenth") {
+    const auto step = node({100, 100, 100, 300, 300, 300}, 10);
+    for (const double cores : {0.0, 0.01, 0.1}) {
+      CAPTURE(cores);
+      const auto r = run(objective::best_chord, {.cores = cores}, {{&step, 3.95}});
+      CHECK(r.placings[0].costs.watts ==
+            doctest::Approx(
+                run(objective::best_chord, {.cores = 0.1}, {{&step, 3.95}}).placings[0].costs.watts));
+      CHECK(r.placings[0].costs.watts > 1);
+    }
+  }
+
   TEST_CASE("no model is below a full node, and that is below the dearest") {
     const auto a = node({100, 200}, 10, 0.9), b = node({100, 300}, 10, 0.9);
     const auto r = run(objective::best_chord, {.cores = 2}, {{nullptr, 0}, {&a, 8}, {&a, 3}, {&b, 3}});

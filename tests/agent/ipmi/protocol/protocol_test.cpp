@@ -249,8 +249,7 @@ TEST_CASE("a wrong line is refused in one sentence that names message and field"
         "message \"plan\": field \"period_ms\" is not a number in its range");
   CHECK(refused(R"({"type":"plan","period_ms":[]})") ==
         "message \"plan\": field \"period_ms\" is not an object");
-  CHECK(refused(R"({"type":)" + std::string(200, '[') + "1").find("a line that is not JSON") == 0);
-  CHECK(refused(R"({"type":[[[[[1]]]]]})").find("a line without a type") == 0);
+  CHECK(refused(R"({"type":[[[[[1]]]]]})").find("a line that is not JSON") == 0);
   CHECK(decode_from_agent(
             R"({"type":"select","defaults":true,"include":[1],"exclude":[],"roles":[],"period_ms":1})")
             .error()
