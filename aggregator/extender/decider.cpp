@@ -50,7 +50,7 @@ std::string all_of_text(const std::vector<policy::published_rule>& rules) {
   std::string out;
   for (std::size_t i = 0; i < rules.size(); ++i) {
     if (i > 0 && out.size() + rules[i].text.size() > long_enough)
-      return out + fmt::format(" and {} more rules", rules.size() - i);
+      return out + fmt::format(" and {} more", rules.size() - i);
     out += (i == 0 ? "" : " and ") + rules[i].text;
   }
   return out;

@@ -74,7 +74,7 @@ void placements::put(const std::string& uid, std::string_view node, instant now,
   if (on == nodes_.end()) on = nodes_.emplace(std::string(node), std::vector<resident>()).first;
   on->second.push_back({uid, std::nullopt, cores});
   by_age_.emplace_back(now, uid);
-  if (!confirmed) expected_.emplace_back(now, uid);
+  if (!confirmed && followed_) expected_.emplace_back(now, uid);
 }
 
 placements::resident& placements::resident_of(const std::string& uid, const pod& p) {
@@ -129,7 +129,6 @@ void placements::expire(instant now) {
        starting_.pop_front()) {
     if (still(starting_.front()) != nullptr) gone(starting_.front().second);
   }
-  if (!followed_) return;  // an expectation is all there is then
   for (; !expected_.empty() && now - expected_.front().first >= settings_.unconfirmed;
        expected_.pop_front()) {
     pod* p = still_expected(expected_.front());

@@ -13,6 +13,8 @@ namespace {
 namespace json = boost::json;
 
 /// The newer one first.
+/// Of a Kubernetes object (RFC 1123 subdomain).
+constexpr std::size_t longest_name = 253;
 constexpr std::array<std::string_view, 2> group_names{"node.waok8s.github.io", "wao.bitmedia.co.jp"};
 
 kube::object_reference reference_of(std::string_view kind, const std::string& api_version,
@@ -69,16 +71,16 @@ void node_configs::configs_of::changed(const kube::object_key& key, const json::
   if (spec == nullptr) return gone(key);
   left_out.erase(key);
   if (objects.size() >= most_configs && !objects.contains(key)) {
-    left_out.insert(key);
+    if (left_out.size() < most_configs) left_out.insert(key);
     return;
   }
   unlist(key);
   object o{{}, read_node_config("NodeConfig " + key.text(), key.name_space, *spec)};
   o.what.about = reference_of(kind, api_version, key, given);
-  if (const std::string_view node = text_in(*spec, "nodeName"); node.size() <= longest_text) {
+  if (const std::string_view node = text_in(*spec, "nodeName"); node.size() <= longest_name) {
     o.node = node;
   } else {
-    o.what.model = error{errc::invalid_input, fmt::format("nodeName has more than {} bytes", longest_text)};
+    o.what.model = error{errc::invalid_input, fmt::format("nodeName has more than {} bytes", longest_name)};
   }
   if (!o.node.empty()) by_node[o.node].insert(claim{o.what.model.has_error(), key});
   objects.insert_or_assign(key, std::move(o));
@@ -96,7 +98,7 @@ void node_configs::templates_of::changed(const kube::object_key& key, const json
   left_out.erase(key);
   objects.erase(key);
   if (objects.size() >= most_templates) {
-    left_out.insert(key);
+    if (left_out.size() < most_configs) left_out.insert(key);
     return;
   }
   objects.emplace(key, object{reference_of(kind, api_version, key, given), node_template::read(key, *spec)});
@@ -215,8 +217,9 @@ std::vector<std::string> node_configs::troubles() const {
   const auto tell = [&out](const collection_of& c, std::size_t most) {
     if (c.left_out.empty()) return;
     out.push_back(fmt::format(
-        "of the {} objects ({}) {} are read and {} are left out, {} first: delete those that nobody needs",
-        c.kind, c.api_version, most, c.left_out.size(), c.left_out.begin()->text()));
+        "of the {} objects ({}) {} are read and {}{} are left out, {} first: delete those that nobody needs",
+        c.kind, c.api_version, most, c.left_out.size() == most_configs ? "at least " : "", c.left_out.size(),
+        c.left_out.begin()->text()));
   };
   for (const configs_of& c : configs_) tell(c, most_configs);
   for (const templates_of& t : templates_) tell(t, most_templates);

@@ -27,7 +27,7 @@ namespace binnacle::model_servers {
 class node_configs {
  public:
   /// Of each API group. Every look goes through all templates for each node, and through all NodeConfigs.
-  static constexpr std::size_t most_configs = 20'000, most_templates = 100;
+  static constexpr std::size_t most_configs = 20'000, most_templates = 50;
   /// So many of the templates that select a node are tried, since each must be filled in for that.
   static constexpr std::size_t most_tried = 3;
 

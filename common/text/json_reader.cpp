@@ -26,13 +26,13 @@ class builder {
   static constexpr std::size_t max_array_size = -1, max_object_size = -1, max_string_size = -1,
                                max_key_size = -1;
 
-  builder(json_reader::item_taker each, json::storage_ptr memory)
-      : each_(std::move(each)), memory_(std::move(memory)) {}
+  builder(json_reader::item_taker each, json::storage_ptr memory, std::size_t most_in_all)
+      : each_(std::move(each)), memory_(std::move(memory)), most_in_all_(most_in_all) {}
 
   void begin() {
     whole_.reset(memory_);
     open_.clear();
-    cuts_ = skipped_ = 0;
+    cuts_ = kept_ = skipped_ = 0;
     in_items_ = false;
   }
   json::value release() { return whole_.release(); }
@@ -63,12 +63,13 @@ class builder {
     if (skipped_ == 0) {
       key_.append(s.data(), s.size());
       container& in = open_.back();
-      const bool is_full = in.members == json_reader::most_members;
+      const bool is_full = in.members == json_reader::most_members || kept_ == most_in_all_;
       if (is_full) ++cuts_;
       if (is_full || (in.is_metadata && key_ == "managedFields")) {
         skipped_ = 1;
       } else {
         ++in.members;
+        ++kept_;
         in.at_metadata = key_ == "metadata";
         in.at_items = each_ && open_.size() == 1 && key_ == "items";
         stack().push_key(key_);
@@ -105,7 +106,7 @@ class builder {
 
  private:
   struct container {
-    std::size_t members = 0;  // that were kept
+    std::size_t members = 0;   // that were kept
     bool is_metadata = false;  // the value of a member of that name
     bool at_metadata = false;  // its next value is
     bool is_items = false;     // the items that are given away
@@ -156,10 +157,12 @@ class builder {
 
   const json_reader::item_taker each_;
   const json::storage_ptr memory_;
+  const std::size_t most_in_all_;
   json::value_stack whole_, item_;
   bool in_items_ = false;  // values go to item_
   std::string key_;
   std::vector<container> open_;
+  std::size_t kept_ = 0;     // members
   std::size_t cuts_ = 0;     // of the value, or of the item, that is being read
   std::size_t skipped_ = 0;  // 1: the next value is left out; more: how deep we are in one, and 1
 };
@@ -173,15 +176,16 @@ json::parse_options deep() {
 }  // namespace
 
 struct json_reader::impl {
-  impl(item_taker each, json::storage_ptr memory) : parser(deep(), std::move(each), std::move(memory)) {
+  impl(item_taker each, json::storage_ptr memory, std::size_t most_in_all)
+      : parser(deep(), std::move(each), std::move(memory), most_in_all) {
     parser.handler().begin();
   }
   json::basic_parser<builder> parser;
   std::size_t left_out = 0;
 };
 
-json_reader::json_reader(item_taker each, json::storage_ptr memory)
-    : impl_(std::make_unique<impl>(std::move(each), std::move(memory))) {}
+json_reader::json_reader(item_taker each, json::storage_ptr memory, std::size_t most_in_all)
+    : impl_(std::make_unique<impl>(std::move(each), std::move(memory), most_in_all)) {}
 json_reader::~json_reader() = default;
 
 result<std::size_t> json_reader::read(std::string_view bytes, bool more) {
@@ -204,7 +208,8 @@ json::value json_reader::take() {
 std::size_t json_reader::members_left_out() const noexcept { return impl_->left_out; }
 
 result<json::value> read_json(std::string_view text, json::storage_ptr memory) {
-  json_reader reader(nullptr, std::move(memory));
+  constexpr std::size_t most_in_all = 16'384;
+  json_reader reader(nullptr, std::move(memory), most_in_all);
   const auto used = reader.read(text, false);
   if (used.has_error()) return used.error();
   if (text.find_first_not_of(" \t\r\n", *used) != text.npos)

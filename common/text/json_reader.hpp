@@ -20,12 +20,15 @@ namespace binnacle {
 class json_reader {
  public:
   static constexpr std::size_t most_members = 512;
-  /// Takes an element of the member `items` of a value, as soon as it is complete, and how many members it has
-  /// lost. The value itself has no elements there then. So a list takes as much memory as one of its elements.
+  /// Takes an element of the member `items` of a value, as soon as it is complete, and how many members it
+  /// has lost. The value itself has no elements there then. So a list takes as much memory as one of its
+  /// elements.
   using item_taker = std::function<void(boost::json::value item, std::size_t members_left_out)>;
 
-  /// Values are made in `memory`. Without `each`, items are as all other members.
-  explicit json_reader(item_taker each = nullptr, boost::json::storage_ptr memory = {});
+  /// Values are made in `memory`. Without `each`, items are as all other members. `most_in_all`: how many
+  /// members are kept of all objects together.
+  explicit json_reader(item_taker each = nullptr, boost::json::storage_ptr memory = {},
+                       std::size_t most_in_all = static_cast<std::size_t>(-1));
   ~json_reader();
   json_reader(const json_reader&) = delete;
   json_reader& operator=(const json_reader&) = delete;
@@ -44,8 +47,8 @@ class json_reader {
   std::unique_ptr<impl> impl_;
 };
 
-/// `text` as one JSON value, made in `memory`, without members beyond json_reader::most_members of an object.
-/// Errors: protocol.
+/// `text` as one JSON value, made in `memory`, without members beyond json_reader::most_members of an object
+/// and beyond 16,384 in all: names of a stranger's choice cost some 10 ms at most. Errors: protocol.
 result<boost::json::value> read_json(std::string_view text, boost::json::storage_ptr memory = {});
 
 }  // namespace binnacle

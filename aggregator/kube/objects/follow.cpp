@@ -87,11 +87,13 @@ task<void> follow(std::shared_ptr<client> api, reflector& machine, std::function
 }
 
 task<bool> read_once(std::shared_ptr<client> api, reflector& machine) {
-  const auto failures = machine.stats().failures;
-  while (!machine.is_synced() && machine.stats().failures == failures) {
+  while (!machine.is_synced() && machine.trouble().empty()) {
     reflector::action todo = machine.next(boot_clock::now());
-    if (todo.what != reflector::step::list) break;
-    co_await list(*api, machine, std::move(todo));
+    if (todo.what == reflector::step::list) {
+      co_await list(*api, machine, std::move(todo));
+    } else {
+      co_await async::sleep_for(todo.within);
+    }
   }
   co_return machine.is_synced();
 }

@@ -46,7 +46,7 @@ reflector::settings policy_objects::collection() {
   out.path = "/apis/telemetry.intel.com/v1alpha1/taspolicies";
   out.what = "TASPolicy objects";
   out.if_unknown = "kubectl apply -f charts/binnacle/crds/taspolicy.yaml";
-  // An object may have 1.5 MiB, and takes up to eight times as much once it is parsed.
+  // An object may have 1.5 MiB, and a page of them has a deadline.
   out.page = 20;
   return out;
 }

@@ -62,7 +62,11 @@ metadata metadata_of(const json::object& object) {
 }  // namespace
 
 reflector::reflector(settings s, watcher& tell, std::uint64_t seed)
-    : settings_(std::move(s)), page_(settings_.page), tell_(tell), random_(seed), pauses_({400ms, 1600ms, 30s}) {}
+    : settings_(std::move(s)),
+      page_(settings_.page),
+      tell_(tell),
+      random_(seed),
+      pauses_({400ms, 1600ms, 30s}) {}
 
 reflector::action reflector::next(instant) {
   if (watching_ && opened_ && std::exchange(read_again_, false)) {
@@ -73,6 +77,7 @@ reflector::action reflector::next(instant) {
   if (pause_) return {step::wait, {}, {}, *std::exchange(pause_, std::nullopt)};
   if (!watching_) {
     ++counters_.lists;
+    items_come_ = false;
     return {step::list, list_target(), settings_.list_accept, list_deadline};
   }
   ++counters_.watches;
@@ -112,12 +117,12 @@ std::string reflector::watch_target() {
 void reflector::listed(const http::answer& a, list_reader& body, instant now) {
   if (const auto r = refusal_of(a)) return refused(*r, now);
   const auto list = body.finish();
-  if (list.has_error()) return fail(list.error(), std::nullopt, now);
+  if (list.has_error()) return broke(list.error(), now);
   const json::object* meta = object_in(*list, "metadata");
   const json::value* items = list->if_contains("items");
   if (meta == nullptr || text_in(*meta, "resourceVersion").empty() || items == nullptr ||
       !(items->is_array() || items->is_null()))
-    return fail({errc::protocol, "what the API server answered is not a list"}, std::nullopt, now);
+    return broke({errc::protocol, "what the API server answered is not a list"}, now);
   unknown_since_.reset();
   absent_ = false;
   told_to_wait_ = false;
@@ -229,10 +234,19 @@ void reflector::broke(const error& why, instant now) {
   // the watch was never answered, the server is at fault, and the next try waits.
   if (opened_ && why.code == errc::timeout && now - watch_began_ >= longest_silence) return;
   if (!watching_) {
-    if (why.code == errc::overloaded || why.code == errc::timeout) page_ = std::max<std::size_t>(1, page_ / 2);
+    halve_page(why);
     relist(list_from_);
   }
   fail(why, std::nullopt, now);
+}
+
+/// After a page that was too large, or whose items took too long. A server that says nothing at all is not
+/// asked for less, and a slow one not for single objects: such a list would take longer than it is valid.
+void reflector::halve_page(const error& why) {
+  constexpr std::size_t smallest_share = 16;
+  if (why.code == errc::overloaded) page_ = std::max<std::size_t>(1, page_ / 2);
+  if (why.code == errc::timeout && items_come_)
+    page_ = std::max({std::size_t{1}, page_ / 2, std::min(page_, settings_.page / smallest_share)});
 }
 
 void reflector::relist(from where) {
@@ -246,6 +260,8 @@ void reflector::refused(const refusal& r, instant now) {
   if (r.status != 404) unknown_since_.reset();
   if (r.expired() || r.from_the_future()) {
     ++counters_.expired;
+    // Its pages took longer than the server remembers.
+    if (!continue_.empty()) page_ = std::min(settings_.page, 2 * page_);
     // The first new list is asked for at once. If the server refuses the newest list, too, or the watch that
     // follows it, the next try waits.
     const bool again = list_from_ == from::newest;

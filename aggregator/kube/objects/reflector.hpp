@@ -81,7 +81,10 @@ class reflector {
   action next(instant now);
   /// Takes the pieces of a list's body, which is a 200's, as they come.
   list_reader reader() {
-    return list_reader([this](boost::json::value item, std::size_t left_out) { take_item(item, left_out); });
+    return list_reader([this](boost::json::value item, std::size_t left_out) {
+      items_come_ = true;
+      take_item(item, left_out);
+    });
   }
   /// The body of a 200 is in `body`, that of a refusal in `a`.
   void listed(const http::answer& a, list_reader& body, instant now);
@@ -123,6 +126,7 @@ class reflector {
   void upsert(const boost::json::object& object);
   void forget(const object_key& key);
   void relist(from where);
+  void halve_page(const error& why);
   void pause(std::optional<duration> retry_after, instant now);
   void fail(const error& why, std::optional<duration> retry_after, instant now);
   void refused(const refusal& r, instant now);
@@ -130,6 +134,7 @@ class reflector {
 
   const settings settings_;
   std::size_t page_;
+  bool items_come_ = false;  // some of the page that was asked for last
   watcher& tell_;
   std::mt19937_64 random_;
   backoff pauses_;

@@ -116,7 +116,7 @@ TEST_SUITE("aggregator/model_servers/node_configs") {
     complaints to;
     all.complain(to, instant{});
     CHECK(to.sentences(instant{} + complaints::said_after) ==
-          std::vector<std::string>{"NodeConfig ns/a: nodeName has more than 1024 bytes"});
+          std::vector<std::string>{"NodeConfig ns/a: nodeName has more than 253 bytes"});
   }
 
   TEST_CASE("objects beyond a bound are left out and named, and are read when others have gone") {

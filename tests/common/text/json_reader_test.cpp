@@ -124,6 +124,18 @@ TEST_SUITE("common/text/json_reader") {
     CHECK(given == 0);
   }
 
+  TEST_CASE("of many objects in one text so many members are kept in all, and what follows them is read") {
+    std::string text = R"({"a":[)";
+    for (int i = 0; i < 100; ++i) text += fmt::format("{}{{{}}}", i == 0 ? "" : ",", members(0, 500, "1"));
+    const auto got = read_json(text + "],\"b\":1}").value();
+    const auto& all = got.at("a").as_array();
+    CHECK(all.size() == 100);
+    std::size_t kept = 0;
+    for (const auto& one : all) kept += one.as_object().size();
+    CHECK(kept == 16'384 - 1);
+    CHECK_FALSE(got.as_object().contains("b"));
+  }
+
   TEST_CASE("a text is one value") {
     CHECK(read_json(R"({"a":[1]} )").value() == boost::json::parse(R"({"a":[1]})"));
     CHECK(read_json("{} x").error().message == "more follows behind it");
