@@ -14,7 +14,7 @@ namespace json = boost::json;
 
 /// The newer one first.
 /// Of a Kubernetes object (RFC 1123 subdomain).
-constexpr std::size_t longest_name = 253;
+constexpr std::size_t longest_node_name = 253;
 constexpr std::array<std::string_view, 2> group_names{"node.waok8s.github.io", "wao.bitmedia.co.jp"};
 
 kube::object_reference reference_of(std::string_view kind, const std::string& api_version,
@@ -77,10 +77,11 @@ void node_configs::configs_of::changed(const kube::object_key& key, const json::
   unlist(key);
   object o{{}, read_node_config("NodeConfig " + key.text(), key.name_space, *spec)};
   o.what.about = reference_of(kind, api_version, key, given);
-  if (const std::string_view node = text_in(*spec, "nodeName"); node.size() <= longest_name) {
+  if (const std::string_view node = text_in(*spec, "nodeName"); node.size() <= longest_node_name) {
     o.node = node;
   } else {
-    o.what.model = error{errc::invalid_input, fmt::format("nodeName has more than {} bytes", longest_name)};
+    o.what.model =
+        error{errc::invalid_input, fmt::format("nodeName has more than {} bytes", longest_node_name)};
   }
   if (!o.node.empty()) by_node[o.node].insert(claim{o.what.model.has_error(), key});
   objects.insert_or_assign(key, std::move(o));
