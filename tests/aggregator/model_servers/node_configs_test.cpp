@@ -128,17 +128,17 @@ TEST_SUITE("aggregator/model_servers/node_configs") {
     CHECK(all.size() == node_configs::most_templates);
     CHECK(all.troubles() ==
           std::vector<std::string>{
-              "of the NodeConfigTemplate objects (node.waok8s.github.io/v1beta1) 100 are read and 2 are left "
-              "out, ns/t100 first: delete those that nobody needs"});
+              "of the NodeConfigTemplate objects (node.waok8s.github.io/v1beta1) 50 are read and 2 are left "
+              "out, ns/t050 first: delete those that nobody needs"});
     templates.changed({"ns", "t000"}, fake);  // it keeps its place
     CHECK(all.size() == node_configs::most_templates);
     CHECK_FALSE(all.take_freed(2));
-    templates.gone({"ns", "t100"});
+    templates.gone({"ns", "t050"});
     CHECK_FALSE_MESSAGE(all.take_freed(2), "it had no place");
     templates.gone({"ns", "t000"});
     CHECK(all.take_freed(2));
     CHECK_FALSE(all.take_freed(2));
-    templates.changed({"ns", "t101"}, fake);
+    templates.changed({"ns", "t051"}, fake);
     CHECK(all.size() == node_configs::most_templates);
     CHECK(all.troubles().empty());
     const auto config = object_of("n", "{}");
