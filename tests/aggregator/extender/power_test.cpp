@@ -257,6 +257,26 @@ TEST_SUITE("aggregator/extender/power") {
     CHECK(policy::to_string(policy::power_terms{.objective = predict::objective::wao_v2}) == "WaoV2");
   }
 
+  // The figures follow from WAO's rules, whose own vectors are in predict/wao_test.
+  TEST_CASE("by WAO's rules nodes get the scores that WAO gives with its published model") {
+    // Server 1218 at 0, 10 … 100 % CPU, with temperatures in the middle of their ranges.
+    const std::vector<double> model{78.707,  90.052,  95.946,  99.710,  103.475, 107.834,
+                                    112.773, 118.477, 124.071, 129.543, 134.969};
+    for (const auto by : {predict::objective::wao_v1, predict::objective::wao_v2}) {
+      CAPTURE(predict::to_string(by));
+      power_fleet f({.objective = by});
+      const std::map<std::string, double> loads{{"cold", 0}, {"flat", 0.5}, {"new", 0.8}};
+      for (const auto& [name, share] : loads) {
+        serve(f, name, model);
+        f.load(name, share);
+      }
+      // 11, 4 and 5 W: of 0..100 the first version gives 0, 100 and 86, the second 20, 100 and 89.
+      const int dearest = by == predict::objective::wao_v1 ? 1 : 2;
+      CHECK(f.ask(power_fleet::pod("web", "1")) ==
+            power_fleet::scores{{"cold", dearest}, {"flat", 10}, {"new", 9}});
+    }
+  }
+
   TEST_CASE("a stranger that got the mean of the others is told with that score") {
     power_fleet f({}, policy::missing::allow);
     CHECK(f.ask(power_fleet::pod("web", "1"), {"cold", "flat", "nobody"}).at("nobody") == 6);
