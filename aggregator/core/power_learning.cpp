@@ -94,6 +94,7 @@ bool power_learning::meet(node_state& n, store::node_id id, const store::row& ce
   const bool known = !n.machine.empty();
   const bool says_all = about != nullptr && cpus > 0;
   if (known && !says_all) return power != nullptr && power == n.by;
+  if (known && cpus == n.cpus) back_to_its_cpus(n, now);
   if (known && about == n.about && cpus == n.cpus && power == n.by) return power != nullptr;
   if (about != nullptr && !says_all) return false;  // what it is will be known with the number of its CPUs
   std::string machine = store::machine_of(cells, now);
@@ -101,8 +102,8 @@ bool power_learning::meet(node_state& n, store::node_id id, const store::row& ce
   if (known && cpus != n.cpus && n.machine.starts_with(machine)) {
     if (!n.other_cpus_since) n.other_cpus_since = now;
     if (now - *n.other_cpus_since < cpus_settle) return false;
+    n.other_cpus_since.reset();
   }
-  n.other_cpus_since.reset();
   if (!machine.empty()) machine += fmt::format(", {:.0f} CPUs", cpus);
   const bool same_machine = machine == n.machine;
   // A meter that is away for a while is the same one, on the same machine.
@@ -130,6 +131,15 @@ bool power_learning::meet(node_state& n, store::node_id id, const store::row& ce
   n.cpus = cpus;
   if (n.kept && power != nullptr) go_on(n, id);
   return power != nullptr;
+}
+
+/// After it said another number for less than cpus_settle: the windows still have shares of that number, and
+/// what a late meter said of that time is of no use.
+void power_learning::back_to_its_cpus(node_state& n, instant now) {
+  if (!n.other_cpus_since) return;
+  n.other_cpus_since.reset();
+  n.quiet_until = now + policy::power_window;
+  if (n.late) n.late = std::make_unique<node_state::late_meter>();
 }
 
 /// Goes on from what a snapshot kept, if it was learned with this hardware and this meter.

@@ -130,6 +130,7 @@ class power_learning {
   };
 
   bool meet(node_state& n, store::node_id id, const store::row& cells, instant now);
+  static void back_to_its_cpus(node_state& n, instant now);
   void go_on(node_state& n, store::node_id id);
   void begun_again(node_state& n, store::node_id id, std::string why);
   void take(node_state& n, store::node_id id, instant now);

@@ -5,7 +5,7 @@
 // is two maps (pods by uid, residents by node) and three queues by time:
 //
 //   expected_   our guess of where a pod goes   → after `unconfirmed` only its cores count, unless it is
-//               bound by then
+//               bound by then; empty where nobody tells of bindings
 //   by_age_     every pod                       → ends after `lifetime`, which begins anew when it is Ready
 //   starting_   bound, not Ready, and old       → only its cores still count; ends when it is Ready or gone,
 //               or after `longest_start`

@@ -12,9 +12,9 @@ namespace {
 
 namespace json = boost::json;
 
-/// The newer one first.
 /// Of a Kubernetes object (RFC 1123 subdomain).
 constexpr std::size_t longest_node_name = 253;
+/// The newer one first.
 constexpr std::array<std::string_view, 2> group_names{"node.waok8s.github.io", "wao.bitmedia.co.jp"};
 
 kube::object_reference reference_of(std::string_view kind, const std::string& api_version,

@@ -41,7 +41,7 @@ struct placing {
   cost costs;
   double now = 0;    ///< watts at the load, at most those at the cap
   double with = 0;   ///< watts with the pod, at most those at the cap
-  double slope = 0;  ///< watts per core from the load to the end of the pod's best chord
+  double slope = 0;  ///< watts per core from the load to the end of the best chord that it is ranked by
 };
 
 /// The cost by one of WAO's objectives, on a candidate with a model.
@@ -59,8 +59,8 @@ inline placing placing_on(objective by, const demand& pod, const candidate& c) {
   out.slope = c.node->from(here, with_pod);
   const double ranked = std::max(pod.cores, least_ranked_cores);
   if (by == objective::best_chord) {
-    const double slope = ranked > pod.cores ? c.node->from(here, c.node->at(c.load + ranked)) : out.slope;
-    out.costs = cost_of(*c.node, c.load, ranked, ranked * slope);
+    if (ranked > pod.cores) out.slope = c.node->from(here, c.node->at(c.load + ranked));
+    out.costs = cost_of(*c.node, c.load, ranked, ranked * out.slope);
   } else if (by == objective::marginal) {
     const double with = ranked > pod.cores ? c.node->watts(c.load + ranked) : out.with;
     out.costs = cost_of(*c.node, c.load, ranked, with - out.now);

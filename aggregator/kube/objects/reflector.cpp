@@ -125,7 +125,6 @@ void reflector::listed(const http::answer& a, list_reader& body, instant now) {
     return broke({errc::protocol, "what the API server answered is not a list"}, now);
   unknown_since_.reset();
   absent_ = false;
-  told_to_wait_ = false;
   continue_ = text_in(*meta, "continue");
   if (continue_.empty()) finish_list(*list);
 }
@@ -152,6 +151,7 @@ void reflector::finish_list(const json::object& list) {
   watching_ = true;
   synced_ = true;
   page_ = std::min(settings_.page, 2 * page_);
+  told_to_wait_ = false;
   trouble_.clear();
   tell_.synced();
 }
@@ -241,9 +241,9 @@ void reflector::broke(const error& why, instant now) {
 }
 
 /// After a page that was too large, or whose items took too long. A server that says nothing at all is not
-/// asked for less, and a slow one not for single objects: such a list would take longer than it is valid.
+/// asked for less, and a slow one not for much less: such a list would take longer than it is valid.
 void reflector::halve_page(const error& why) {
-  constexpr std::size_t smallest_share = 16;
+  constexpr std::size_t smallest_share = 4;
   if (why.code == errc::overloaded) page_ = std::max<std::size_t>(1, page_ / 2);
   if (why.code == errc::timeout && items_come_)
     page_ = std::max({std::size_t{1}, page_ / 2, std::min(page_, settings_.page / smallest_share)});

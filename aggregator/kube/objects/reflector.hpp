@@ -140,7 +140,7 @@ class reflector {
   backoff pauses_;
   instant last_failure_{};
   std::optional<duration> pause_;
-  bool told_to_wait_ = false;  // by a 429, since the last answer that was none
+  bool told_to_wait_ = false;  // by a 429, since the last whole list or watch
 
   bool watching_ = false;
   bool read_again_ = false;

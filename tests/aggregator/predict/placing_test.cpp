@@ -90,6 +90,7 @@ TEST_SUITE("aggregator/predict/placing") {
             doctest::Approx(
                 run(objective::best_chord, {.cores = 0.1}, {{&step, 3.95}}).placings[0].costs.watts));
       CHECK(r.placings[0].costs.watts > 1);
+      CHECK(r.placings[0].costs.watts == doctest::Approx(0.1 * r.placings[0].slope));
     }
   }
 
