@@ -121,6 +121,7 @@ face::outcome face::dispatch(const http::request& r) {
 const discovery_documents& face::documents() {
   const auto& names = names_.of(nodes_);
   if (documents_ == nullptr || documented_ != names_.revision()) {
+    documents_.reset();  // never two of them at a time
     documents_ = std::make_unique<discovery_documents>(names, sources_.pods.has_value());
     documented_ = names_.revision();
   }

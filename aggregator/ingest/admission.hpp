@@ -19,6 +19,8 @@ class node_pace {
     free_at_ = std::max(free_at_, now - 5 * each) + each;
     return free_at_;
   }
+  /// What took() returned last.
+  instant free_at() const noexcept { return free_at_; }
 
  private:
   instant free_at_{};

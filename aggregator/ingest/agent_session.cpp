@@ -167,6 +167,7 @@ task<void> agent_session::serve() {
 /// so other peers get their turns in between. A message that cannot be read ends the turn, because the
 /// exception may cost more than its bytes.
 void agent_session::drain_events(instant now) {
+  if (waits_until_ > now) return;
   const std::uint64_t frames = machine_.counters().frames_in, unknown = machine_.counters().unknown_kinds;
   std::size_t work = 0;
   unread_ = false;
@@ -178,11 +179,11 @@ void agent_session::drain_events(instant now) {
       case machine_event::nothing: more = false; break;
       case machine_event::hello:
         if (node_) waits_until_ = shared_->link_of(*node_).renewals.took(now);
-        more = waits_until_ <= now;
         on_hello(now);
+        more = waits_until_ <= now;
         break;
       case machine_event::catalog:
-        on_catalog();
+        on_catalog(now);
         more = false;
         break;
       case machine_event::batch:
@@ -221,8 +222,17 @@ struct agent_session::worked_out {
   std::optional<store::prepared_catalog> prepared;  // none: it could not be read
 };
 
-// The catalog is prepared beside the loop, because a long one would delay the values of all other agents.
-void agent_session::on_catalog() {
+// The catalog is prepared beside the loop, because a long one would delay the values of all other agents. It
+// counts when it comes: an agent that is gone before it is prepared has cost as much.
+void agent_session::on_catalog(instant now) {
+  waits_until_ = shared_->link_of(*node_).catalogs.took(now);
+  if (waits_until_ > now) {
+    ++shared_->counters.slowed_catalogs;
+    shared_->catalog_warning.say(shared_->log, now,
+                                 fmt::format("{} announces a new catalog more than once a second and is read "
+                                             "more slowly: see which of its sources change their series",
+                                             who()));
+  }
   preparing_ = true;
   auto made = std::make_shared<worked_out>();
   auto work = [made, sealed = std::make_shared<wire::sealed_catalog>(machine_.take_catalog()),
@@ -257,13 +267,6 @@ void agent_session::on_worked_out(worked_out what, instant now) {
     shared_->refusal_warning.say(shared_->log, now,
                                  fmt::format("{}: {}", name_, fmt::join(outcome->refusals, "; ")));
   series_ = outcome->cells->series().announced;
-  waits_until_ = shared_->link_of(*node_).catalogs.took(now);
-  if (waits_until_ <= now) return;
-  ++shared_->counters.slowed_catalogs;
-  shared_->catalog_warning.say(shared_->log, now,
-                               fmt::format("{} announces a new catalog more than once a second and is read "
-                                           "more slowly: see which of its sources change their series",
-                                           who()));
 }
 
 void agent_session::on_batch(instant now) {
@@ -340,6 +343,7 @@ void agent_session::watch_ends(const wire::fault& why, instant now) {
 void agent_session::close(wire::reason why, std::string sentence) {
   machine_.close(why, std::move(sentence));
   on_end(boot_clock::now());
+  prepared_.notify();  // it waits for no catalog any more
   if (shaken_) return send();
   peer_.close();  // there is nobody to tell why
 }

@@ -60,7 +60,7 @@ class agent_session : public std::enable_shared_from_this<agent_session> {
   bool is_kept_from(const agent_session& older, store::node_id id, instant now) const;
   void refuse_for(const agent_session& older, store::node_id id, const std::string& name, instant now);
   void replaced(const agent_session& older, store::node_id id, const std::string& name, instant now);
-  void on_catalog();
+  void on_catalog(instant now);
   struct worked_out;
   void on_worked_out(worked_out what, instant now);
   void on_batch(instant now);

@@ -166,6 +166,7 @@ void agent_session::welcome(std::uint32_t reauthenticate_after_s, instant now) {
   node_ = *id;
   name_ = std::move(name);
   link.current = weak_from_this();
+  waits_until_ = std::max(waits_until_, link.catalogs.free_at());
   link.clock.begin(said.boot_id);
   ++c.counters.welcomed;
   ++c.counters.open;

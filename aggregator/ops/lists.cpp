@@ -5,7 +5,10 @@
 #include "aggregator/store/walk.hpp"
 #include "common/exposition/exposition.hpp"
 #include "common/exposition/target_labels.hpp"
+#include "common/metrics/families.hpp"
 #include "common/shortest.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <set>
@@ -19,6 +22,9 @@ constexpr std::size_t json_nodes_per_slice = 200;
 constexpr std::size_t visits_per_slice = 2'000;
 constexpr std::size_t lines_per_slice = 500;
 constexpr std::size_t most_decision_bytes = 32u << 20;
+/// Each family is looked for at every node. Exporters' families beyond these are left out of a list of all:
+/// one node may announce ten thousand.
+constexpr std::size_t most_foreign_families = 2'000;
 
 class json_list final : public http::slices {
  public:
@@ -101,18 +107,31 @@ class exposition_list final : public http::slices {
  private:
   /// Collects the families first, because the text format wants all series of a family together.
   bool collect() {
+    constexpr std::size_t series_of_a_visit = 10;
     for (std::size_t visits = 0; visits < visits_per_slice; ++visits) {
       const store::node_view* node = given_ ? nullptr : place_.next();
       if (node == nullptr) {
         collected_ = true;
+        if (foreign_ > most_foreign_families)
+          pieces_.push_back(fmt::format(
+              "# more than {} families of exporters: those beyond are left out; ask for them with "
+              "?family=NAME\n",
+              most_foreign_families));
         family_ = families_.begin();
         place_.restart();
         return true;
       }
       if (node->cells == nullptr || !shapes_.insert(node->cells->shared_shape()).second) continue;
-      for (const auto& series : node->cells->series().all) families_.insert(series.family);
+      const auto& all = node->cells->series().all;
+      for (const auto& series : all) collect(series.family);
+      visits += all.size() / series_of_a_visit;
     }
     return true;
+  }
+  void collect(const std::string& family) {
+    if (families_.contains(family)) return;
+    if (metrics::find(family) == nullptr && ++foreign_ > most_foreign_families) return;
+    families_.insert(family);
   }
 
   std::size_t add(const store::node_view& node) {
@@ -146,6 +165,7 @@ class exposition_list final : public http::slices {
   exposition::writer out_;
   std::vector<std::string> pieces_;
   std::size_t bytes_ = 0;
+  std::size_t foreign_ = 0;  // families that are not Binnacle's own
 };
 
 class decisions_in_slices final : public http::slices {

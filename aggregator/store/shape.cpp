@@ -14,6 +14,7 @@
 #include "aggregator/store/shape.hpp"
 
 #include "common/keyed_hash.hpp"
+#include "common/wire/limits.hpp"
 
 #include <fmt/format.h>
 
@@ -229,6 +230,14 @@ class maker {
     if (s.labels.empty() || is_of_a_cpu || is_of_a_pod(s)) return {};
     std::string flat =
         metrics::flat_name(s.family, f != nullptr ? metrics::flat_labels(*f, s.labels) : s.labels);
+    // Discovery has each of them a dozen times.
+    if (flat.size() > wire::max_name) {
+      ++made_.refused_names;
+      tell(fmt::format(
+          "a flat name of {} would be longer than {} bytes: this series is reached by its labels only",
+          shown(s.family), wire::max_name));
+      return {};
+    }
     if (metrics::find(flat) != nullptr || families_.contains(flat) || !flats_.insert(flat).second) {
       ++made_.refused_names;
       tell(fmt::format("the flat name {} is taken: this series of {} is reached by its labels only",

@@ -272,6 +272,14 @@ void warehouse::arm(std::uint32_t c, node_id id, const sample& s) {
   if (!fresh && at->second <= s.expires_at) return;
   at->second = s.expires_at;
   deadlines_.push({s.expires_at, id, c});
+  // What was armed for a later time stays behind: as in policy/engine.
+  constexpr std::size_t usual = 1'024;
+  if (deadlines_.size() <= 2 * armed_.size() + usual) return;
+  std::vector<deadline> live;
+  live.reserve(armed_.size());
+  for (const auto& [of, when] : armed_)
+    live.push_back({when, node_id{static_cast<std::uint32_t>(of >> 32)}, static_cast<std::uint32_t>(of)});
+  deadlines_ = decltype(deadlines_)({}, std::move(live));
 }
 
 void warehouse::expire(instant now) {

@@ -106,6 +106,7 @@ class warehouse {
 
   /// When expire() has something to do; instant::max() for never.
   instant next_deadline() const noexcept { return deadlines_.empty() ? instant::max() : deadlines_.top().at; }
+  std::size_t deadlines_under_way() const noexcept { return deadlines_.size(); }
   /// Derives again every maximum, minimum and mean over several groups of which one has expired: the value
   /// goes on with the other groups. All other values simply end at their expires_at. Call at or after
   /// next_deadline().

@@ -18,7 +18,7 @@
 //   change.
 // - A deadline that no longer matters stays in the heap; its owner says so when it comes up (awaited()).
 //   Removing it from the middle of a heap would cost more. An input has at most one deadline that matters for
-//   each node, so the heap is bounded; set_policies() prunes what belonged to strategies that are gone.
+//   each node. The rest is pruned when it is more than half of the heap, and by set_policies().
 // - An edit loses nothing. A strategy that did not change keeps its run, and its entry keeps its address,
 //   because runs_ points to it. A changed one is started, takes over the old state and watches its columns
 //   before the old one lets go of them. Otherwise a window that both use would be emptied, and a label would
@@ -59,8 +59,18 @@ void engine::update(store::column_id column, store::node_id node, const store::s
       i->feed(node, i->seen(s), now, context_);
       check_conditions_of(*i);
     }
+    prune_deadlines();
   }
   flush();
+}
+
+/// A value that expires earlier than the one before it leaves that one's deadline behind. So an agent whose
+/// values become older and older could fill the heap.
+void engine::prune_deadlines() {
+  constexpr std::size_t usual = 1'024;
+  if (context_.due.size() < prune_at_) return;
+  context_.due.prune([this](const deadline& d) { return !awaited(d); });
+  prune_at_ = 2 * context_.due.size() + usual;
 }
 
 void engine::node_added(store::node_id node, instant now) {
@@ -184,7 +194,10 @@ void engine::do_what_is_due(instant now) {
 
 /// How long to wait for a rule's values that have never come: a whole stale-after.
 duration engine::patience(const entry& e, std::size_t rule) const {
-  const duration own = std::max(options_.patience, columns_.stale_after(e.columns[rule]->from.id));
+  // The longest that any agent announced, and an agent may announce weeks.
+  constexpr duration longest = std::chrono::minutes(10);
+  const duration announced = std::min(columns_.stale_after(e.columns[rule]->from.id), longest);
+  const duration own = std::max(options_.patience, announced);
   return e.inputs[rule]->stale_after().value_or(own);
 }
 

@@ -102,6 +102,26 @@ TEST_SUITE("aggregator/ops/metrics") {
     }
   }
 
+  TEST_CASE_FIXTURE(
+      house, "of a list of all, exporters' families beyond a number are left out, and none of our own") {
+    store::catalog_builder c;
+    c.group("textfile");
+    for (int i = 0; i < 3'000; ++i) c.series("a" + std::to_string(i), {}, 0);
+    auto row = add("many", c);
+    for (std::size_t i = 0; i < 3'000; ++i) row->set_value(i, 1);
+    row->set_read(0, store::at_s(100));
+    const std::string text = joined(whole(fleet_exposition(nodes, {}, store::at_s(101))));
+    std::size_t theirs = 0;
+    for (auto at = text.find("# TYPE a"); at != std::string::npos; at = text.find("# TYPE a", at + 1))
+      ++theirs;
+    CHECK(theirs > 1'990);
+    CHECK(theirs <= 2'000);
+    CHECK(text.find("# more than 2000 families of exporters: ") != std::string::npos);
+    CHECK(text.find("# TYPE rapl_power_watts ") != std::string::npos);
+    CHECK(joined(whole(fleet_exposition(nodes, {"a2999"}, store::at_s(101)))).find("a2999{") !=
+          std::string::npos);
+  }
+
   TEST_CASE_FIXTURE(house, "a text that grows too large is cut off and says so") {
     for (int i = 0; i < 3000; ++i) {
       auto row =

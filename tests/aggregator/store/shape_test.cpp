@@ -1,5 +1,6 @@
 #include "aggregator/store/shape.hpp"
 
+#include "common/wire/limits.hpp"
 #include "tests/aggregator/store/nodes.hpp"
 #include "tests/support/colliding_names.hpp"
 
@@ -52,6 +53,20 @@ TEST_SUITE("aggregator/store/shape") {
                                      "rapl_zone_power_watts", {{"package", "0"}, {"zone", "dram"}}, -1),
                                  {});
     CHECK(made->what.all[0].flat == "rapl_zone_power_watts_dram_0");
+  }
+
+  TEST_CASE("a series whose flat name would be long has none, and the others keep theirs") {
+    const std::string longest(wire::max_name - std::string("my_").size(), 'x');
+    const auto made = make_shape(catalog_builder()
+                                     .group("textfile")
+                                     .series("my", {{"a", longest}}, 0)
+                                     .series("my", {{"a", longest + "x"}}, 0)
+                                     .series("my", {{"a", "1"}}, 0),
+                                 {});
+    CHECK(made->what.all[0].flat == "my_" + longest);
+    CHECK(made->what.all[1].flat.empty());
+    CHECK(made->what.all[2].flat == "my_1");
+    CHECK(made->refused_names == 1);
   }
 
   TEST_CASE("series of pods have no flat name, and pods that come and go leave the names as they are") {

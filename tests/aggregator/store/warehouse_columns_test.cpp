@@ -315,6 +315,22 @@ TEST_SUITE("aggregator/store/warehouse/expiry") {
     CHECK(f.store.next_deadline() == at_s(130));
   }
 
+  TEST_CASE("values that become older and older leave no more deadlines behind than a bound") {
+    two_files f;
+    f.send(20'000, 1, 26);
+    std::size_t most = 0;
+    for (int i = 0; i < 5'000; ++i) {
+      wire::batch b{.catalog_version = 1, .sent_at_ns = to_ns(at_s(20'000))};
+      b.reads.push_back({0, to_ns(at_s(20'000 - i * 0.001))});
+      b.values.push_back({0, 30});
+      REQUIRE(f.store.apply(f.node, b, duration::zero(), at_s(20'000)).has_value());
+      most = std::max(most, f.store.deadlines_under_way());
+    }
+    CHECK(most > 1'000);
+    CHECK(most < 1'100);
+    CHECK(f.store.next_deadline() == f.column->load(f.node).expires_at);
+  }
+
   TEST_CASE("a silent node's maximum ends whole: what was read longer ago does not go on alone") {
     two_files f(60'000);
     f.send(100, 1, 25);

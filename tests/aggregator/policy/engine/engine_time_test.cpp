@@ -35,6 +35,22 @@ TEST_SUITE("aggregator/policy/engine/time") {
     CHECK(w.what('a') == state::pass);
   }
 
+  TEST_CASE("values that expire earlier and earlier leave no more deadlines behind than a bound") {
+    world w;
+    w.apply(manifest({{"dontschedule", rules(hot)}}));
+    std::size_t most = 0;
+    for (int i = 0; i < 5'000; ++i) {
+      w.value('a', "temp", 90, 24h - i * 1ms);
+      most = std::max(most, w.e.deadlines_under_way());
+    }
+    CHECK(most > 1'000);
+    CHECK(most < 1'100);
+    w.at(24h - 5'000ms);
+    CHECK(w.what('a') == state::violating);
+    w.at(24h - 4'999ms);
+    CHECK(w.what('a') == state::pass);
+  }
+
   TEST_CASE("a shorter life than the one before counts at once") {
     world w;
     w.apply(manifest({{"dontschedule", rules(hot)}}));
