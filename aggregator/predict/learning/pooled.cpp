@@ -37,6 +37,9 @@ constexpr double near_zero = 1e-6;
 constexpr double usual_error = 0.02;
 constexpr int rounds = 4;
 constexpr std::ptrdiff_t nodes_of_a_bin = 16;
+/// How far one node alone may bend its class's shape from that of published servers, as a logarithm. With
+/// half of it, loads that one honest node alone has had would no longer count as they should.
+constexpr double most_bend_alone = 0.3;
 
 /// A node's watts over the median server's, as logarithms, and how much each counts.
 struct measured {
@@ -134,6 +137,7 @@ statistics pooled(std::span<const statistics* const> nodes) {
   struct sums {
     double load = 0;  // the sum of load × samples
     std::uint32_t samples = 0;
+    std::size_t nodes = 0;  // that have been there
   };
   std::array<sums, all_bins> seen{};
   for (const statistics* node : best_measured(nodes)) {
@@ -142,6 +146,7 @@ statistics pooled(std::span<const statistics* const> nodes) {
     for (std::size_t b = 0; b < all_bins; ++b) {
       seen[b].load += node->samples(b) * node->load(b);
       seen[b].samples += node->samples(b);
+      if (node->samples(b) > 0) ++seen[b].nodes;
     }
   }
   statistics out;
@@ -149,11 +154,20 @@ statistics pooled(std::span<const statistics* const> nodes) {
   by_bin shape{};
   for (int round = 0; round < rounds; ++round) shape = fitted(all, shape, round == 0);
   const double height = middle_height(all);
+  double usual = 0, witnessed = 0;  // the shape's mean where several nodes have been
+  for (std::size_t b = 0; b < all_bins; ++b) {
+    if (seen[b].nodes > 1) usual += seen[b].samples * shape[b], witnessed += seen[b].samples;
+  }
+  if (witnessed > 0) usual /= witnessed;
   for (std::size_t b = 0; b < all_bins; ++b) {
     if (seen[b].samples == 0) continue;
+    // Where of several nodes only one has been, nobody can contradict it, and it may lie.
+    const bool alone = seen[b].nodes == 1 && all.size() > 2;
+    const double bend =
+        alone ? usual + std::clamp(shape[b] - usual, -most_bend_alone, most_bend_alone) : shape[b];
     const double load = seen[b].load / seen[b].samples;
     const auto weight = std::min<std::uint32_t>(seen[b].samples, statistics::remembered);
-    out.add(load, median_shape(load) * std::exp(height + shape[b]), static_cast<std::uint16_t>(weight));
+    out.add(load, median_shape(load) * std::exp(height + bend), static_cast<std::uint16_t>(weight));
   }
   return out;
 }

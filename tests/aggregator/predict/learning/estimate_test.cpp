@@ -168,6 +168,18 @@ TEST_SUITE("aggregator/predict/learning/estimate") {
     }
   }
 
+  TEST_CASE(
+      "one node alone at some loads makes them less than twice as dear for its class, whatever it says") {
+    const auto honest = measured(0, 0.4);
+    statistics liar = honest;
+    for (int i = 0; i <= 400; ++i) liar.add(0.5 + i / 800.0, 4 * truth(0.5 + i / 800.0));
+    const auto of_class = together({honest, honest, honest, honest, liar});
+    const auto c = estimate(honest, &of_class, 8).value();
+    CHECK(worst(c, 0.1, 0.4) < 0.04);
+    CHECK(c.watts(8) < 2 * truth(1));
+    CHECK(c.watts(8) > 1.2 * truth(1));
+  }
+
   TEST_CASE("nodes of a class are at the height of the one in the middle, for a node without a meter") {
     const auto of_class = together(
         {measured(0, 1, 0.95), measured(0, 1, 1.05), measured(0, 1), measured(0, 1), measured(0, 1, 1.5)});
