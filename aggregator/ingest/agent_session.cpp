@@ -180,7 +180,7 @@ void agent_session::drain_events(instant now) {
       case machine_event::hello:
         if (node_) waits_until_ = shared_->link_of(*node_).renewals.took(now);
         on_hello(now);
-        more = waits_until_ <= now;
+        more = waits_until_ <= now || machine_.ended();
         break;
       case machine_event::catalog:
         on_catalog(now);

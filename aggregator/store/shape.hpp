@@ -77,7 +77,7 @@ struct catalog_limits {
 struct made_shape {
   shape what;
   std::size_t refused_series = 0;
-  std::size_t refused_names = 0;      ///< flat names lost to a collision; their series stay
+  std::size_t refused_names = 0;      ///< flat names that are taken or too long; their series stay
   std::vector<std::string> refusals;  ///< one sentence each, the first few
 };
 

@@ -19,7 +19,7 @@ namespace binnacle::policy {
 struct engine_options {
   /// How long to wait at least for values that have never come: after the start, before onMissing: Reject
   /// rejects; before a label from before the start is given up; and before "no node has a value" is said. A
-  /// rule's staleAfter, or a longer stale-after of the metric, replaces it.
+  /// rule's staleAfter, or a longer stale-after of the metric (ten minutes at most), replaces it.
   duration patience = std::chrono::seconds(10);
   /// Namespaces whose policies may label nodes (deschedule, labeling); empty: all.
   std::vector<std::string> label_namespaces;

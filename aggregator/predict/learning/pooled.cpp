@@ -137,7 +137,7 @@ statistics pooled(std::span<const statistics* const> nodes) {
   struct sums {
     double load = 0;  // the sum of load × samples
     std::uint32_t samples = 0;
-    std::size_t nodes = 0;  // that have been there
+    std::size_t nodes = 0;  // that have been there for more than a moment
   };
   std::array<sums, all_bins> seen{};
   for (const statistics* node : best_measured(nodes)) {
@@ -146,7 +146,7 @@ statistics pooled(std::span<const statistics* const> nodes) {
     for (std::size_t b = 0; b < all_bins; ++b) {
       seen[b].load += node->samples(b) * node->load(b);
       seen[b].samples += node->samples(b);
-      if (node->samples(b) > 0) ++seen[b].nodes;
+      if (node->samples(b) >= least_samples) ++seen[b].nodes;
     }
   }
   statistics out;
@@ -154,20 +154,23 @@ statistics pooled(std::span<const statistics* const> nodes) {
   by_bin shape{};
   for (int round = 0; round < rounds; ++round) shape = fitted(all, shape, round == 0);
   const double height = middle_height(all);
-  double usual = 0, witnessed = 0;  // the shape's mean where several nodes have been
-  for (std::size_t b = 0; b < all_bins; ++b) {
-    if (seen[b].nodes > 1) usual += seen[b].samples * shape[b], witnessed += seen[b].samples;
-  }
-  if (witnessed > 0) usual /= witnessed;
+  // Where of several nodes only one has been, nobody can contradict it, and it may lie. So it may bend the
+  // shape only so far from where it is at the nearest load that several have had.
+  const auto bend_at = [&](std::size_t b) {
+    if (seen[b].nodes > 1 || all.size() <= 2) return shape[b];
+    for (std::size_t away = 1; away < all_bins; ++away) {
+      for (const std::size_t near : {b - away, b + away}) {
+        if (near >= all_bins || seen[near].nodes < 2) continue;
+        return shape[near] + std::clamp(shape[b] - shape[near], -most_bend_alone, most_bend_alone);
+      }
+    }
+    return shape[b];
+  };
   for (std::size_t b = 0; b < all_bins; ++b) {
     if (seen[b].samples == 0) continue;
-    // Where of several nodes only one has been, nobody can contradict it, and it may lie.
-    const bool alone = seen[b].nodes == 1 && all.size() > 2;
-    const double bend =
-        alone ? usual + std::clamp(shape[b] - usual, -most_bend_alone, most_bend_alone) : shape[b];
     const double load = seen[b].load / seen[b].samples;
     const auto weight = std::min<std::uint32_t>(seen[b].samples, statistics::remembered);
-    out.add(load, median_shape(load) * std::exp(height + bend), static_cast<std::uint16_t>(weight));
+    out.add(load, median_shape(load) * std::exp(height + bend_at(b)), static_cast<std::uint16_t>(weight));
   }
   return out;
 }

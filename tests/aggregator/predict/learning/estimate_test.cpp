@@ -177,6 +177,11 @@ TEST_SUITE("aggregator/predict/learning/estimate") {
     const auto c = estimate(honest, &of_class, 8).value();
     CHECK(worst(c, 0.1, 0.4) < 0.04);
     CHECK(c.watts(8) < 2 * truth(1));
+    // A moment of an honest node there makes no difference.
+    statistics glimpse = honest;
+    for (int i = 0; i <= 10; ++i) glimpse.add(0.5 + i / 20.0, truth(0.5 + i / 20.0));
+    const auto glimpsed = together({honest, honest, honest, glimpse, liar});
+    CHECK(estimate(honest, &glimpsed, 8).value().watts(8) < 2 * truth(1));
     CHECK(c.watts(8) > 1.2 * truth(1));
   }
 
