@@ -37,8 +37,8 @@ constexpr double near_zero = 1e-6;
 constexpr double usual_error = 0.02;
 constexpr int rounds = 4;
 constexpr std::ptrdiff_t nodes_of_a_bin = 16;
-/// How far one node alone may bend its class's shape from that of published servers, as a logarithm. With
-/// half of it, loads that one honest node alone has had would no longer count as they should.
+/// How far one node alone may bend its class's shape from the nearest load that several nodes have had, as a
+/// logarithm. With half of it, loads that one honest node alone has had would no longer count as they should.
 constexpr double most_bend_alone = 0.3;
 
 /// A node's watts over the median server's, as logarithms, and how much each counts.
