@@ -79,8 +79,7 @@ unsigned accelerators_in_watts(const store::row& cells, instant now) {
   const auto* const about = store::first_present(cells, "host_hardware_info", now).series;
   if (power == nullptr || about == nullptr) return 0;
   const std::string_view meter = store::label_of(*power, "source");
-  const bool processors_only = meter == "rapl" || meter == "arm-scmi" || meter == "hwmon";
-  if (processors_only || meter.empty()) return 0;
+  if (meter.empty() || store::part_measured(meter) == "processors") return 0;
   const std::string_view count = store::label_of(*about, "accelerators");
   unsigned out = 0;
   (void)std::from_chars(count.data(), count.data() + count.size(), out);

@@ -14,17 +14,8 @@ namespace {
 // 0 W has no logarithm. So it counts as 0.1 W, the step to which watts are rounded.
 double log_of(double watts) { return std::log(std::max(watts, 0.1)); }
 
-/// Which part of the machine a source of host_power_watts measures; empty: nobody knows.
-/// Source: agent/sources/host/host.cpp.
-std::string_view part_measured(std::string_view source) {
-  if (source == "dcmi" || source == "bmc") return "machine";
-  if (source == "psys") return "platform";
-  if (source == "rapl" || source == "arm-scmi" || source == "hwmon") return "processors";
-  return {};
-}
-
 std::string known_part(std::string_view source) {
-  return fmt::format("the {} ({})", part_measured(source), source);
+  return fmt::format("the {} ({})", store::part_measured(source), source);
 }
 
 }  // namespace
@@ -110,15 +101,15 @@ void power_outliers::name_other_ways(
   for (const auto& [hardware, nodes] : alike) {
     std::map<std::string_view, std::size_t> counts;
     for (const auto* r : nodes)
-      if (!part_measured(r->source).empty()) ++counts[part_measured(r->source)];
+      if (!store::part_measured(r->source).empty()) ++counts[store::part_measured(r->source)];
     const auto usual = std::ranges::max_element(counts, {}, [](const auto& c) { return c.second; });
     if (usual == counts.end() || usual->second < settings_.least_class) continue;
     const auto most_others = settings_.other_way * static_cast<double>(nodes.size());
     if (static_cast<double>(nodes.size() - usual->second) > most_others) continue;  // a mixed fleet
-    const auto* example =
-        *std::ranges::find(nodes, usual->first, [](const auto* r) { return part_measured(r->source); });
+    const auto* example = *std::ranges::find(nodes, usual->first,
+                                             [](const auto* r) { return store::part_measured(r->source); });
     for (const auto* r : nodes) {
-      const auto part = part_measured(r->source);
+      const auto part = store::part_measured(r->source);
       if (part.empty() || part == usual->first || named.contains(r->node)) continue;
       if (const auto at = other_since_.find(r->node); at != other_since_.end()) since.insert(*at);
       if (!lasted(r->node, now, since)) continue;

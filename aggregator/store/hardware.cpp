@@ -26,4 +26,11 @@ std::string machine_of(const row& cells, instant now) {
                      label_of(*info, "memory_gib"), label_of(*info, "accelerators"));
 }
 
+std::string_view part_measured(std::string_view source) noexcept {
+  if (source == "dcmi" || source == "bmc") return "machine";
+  if (source == "psys") return "platform";
+  if (source == "rapl" || source == "arm-scmi" || source == "hwmon") return "processors";
+  return {};
+}
+
 }  // namespace binnacle::store

@@ -24,4 +24,8 @@ std::string_view label_of(const shape::series& s, std::string_view name) noexcep
 /// accelerators". Nodes with the same text are alike. Empty: the agent does not describe it.
 std::string machine_of(const row& cells, instant now);
 
+/// Which part of a machine a source of host_power_watts measures: "machine", "platform" or "processors";
+/// empty: nobody knows. Source: agent/sources/host/host.cpp.
+std::string_view part_measured(std::string_view source) noexcept;
+
 }  // namespace binnacle::store
