@@ -272,37 +272,27 @@ void warehouse::arm(std::uint32_t c, node_id id, const sample& s) {
   if (!fresh && at->second <= s.expires_at) return;
   at->second = s.expires_at;
   deadlines_.push({s.expires_at, id, c});
-  // What was armed for a later time stays behind: as in policy/engine.
-  constexpr std::size_t usual = 1'024;
-  if (deadlines_.size() <= 2 * armed_.size() + usual) return;
-  std::vector<deadline> live;
-  live.reserve(armed_.size());
-  for (const auto& [of, when] : armed_)
-    live.push_back({when, node_id{static_cast<std::uint32_t>(of >> 32)}, static_cast<std::uint32_t>(of)});
-  deadlines_ = decltype(deadlines_)({}, std::move(live));
+  deadlines_.prune_if_large([this](const deadline& d) { return awaited(d); });
 }
 
 void warehouse::expire(instant now) {
-  while (!deadlines_.empty() && deadlines_.top().at <= now) {
-    const deadline due = deadlines_.top();
-    deadlines_.pop();
-    const auto armed = armed_.find(key(due.node, due.column));
-    if (armed == armed_.end() || armed->second != due.at) continue;
-    armed_.erase(armed);
-    node_state& n = nodes_[index(due.node)];
-    if (!n.what || !columns_.used(column_id{due.column}) || !n.what->plans[due.column]->outlives_members())
+  while (const auto due = deadlines_.pop(now)) {
+    if (!awaited(*due)) continue;
+    armed_.erase(key(due->node, due->column));
+    node_state& n = nodes_[index(due->node)];
+    if (!n.what || !columns_.used(column_id{due->column}) || !n.what->plans[due->column]->outlives_members())
       continue;
-    const sample current = columns_.at(column_id{due.column}).values->stored(due.node);
+    const sample current = columns_.at(column_id{due->column}).values->stored(due->node);
     if (current.present(now)) {
-      arm(due.column, due.node, current);
+      arm(due->column, due->node, current);
       continue;
     }
     // The sample expires as a whole and keeps its age in two cases: no member is left, or no member was read
     // later than the one that ended. In the second case the node is silent, and the members that are left
     // only look fresher.
-    const sample left = evaluate(*n.what->plans[due.column], *n.cells, now);
+    const sample left = evaluate(*n.what->plans[due->column], *n.cells, now);
     if (!left.present(now) || left.newest_read_at() < current.newest_read_at()) continue;
-    publish(due.column, due.node, derive(n, due.column, left, now));
+    publish(due->column, due->node, derive(n, due->column, left, now));
   }
 }
 

@@ -8,16 +8,17 @@
 #include "aggregator/store/view.hpp"
 #include "aggregator/store/window.hpp"
 #include "aggregator/store/words.hpp"
+#include "common/deadline_heap.hpp"
 #include "common/error.hpp"
 #include "common/wire/messages.hpp"
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
+#include <compare>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
-#include <queue>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -105,7 +106,7 @@ class warehouse {
                                      const std::function<bool(const std::string&)>& keep = {});
 
   /// When expire() has something to do; instant::max() for never.
-  instant next_deadline() const noexcept { return deadlines_.empty() ? instant::max() : deadlines_.top().at; }
+  instant next_deadline() const noexcept { return deadlines_.next().value_or(instant::max()); }
   std::size_t deadlines_under_way() const noexcept { return deadlines_.size(); }
   /// Derives again every maximum, minimum and mean over several groups of which one has expired: the value
   /// goes on with the other groups. All other values simply end at their expires_at. Call at or after
@@ -213,18 +214,22 @@ class warehouse {
   std::size_t series_ = 0;
   warehouse_counters counters_;
 
-  // One deadline for a column at a node, renewed when it is reached and not with every batch. An entry that
-  // is not in armed_ was overtaken by an earlier one.
+  // One deadline for a column at a node, renewed when it is reached and not with every batch. One that is
+  // not in armed_ was overtaken by an earlier one.
   struct deadline {
-    instant at;
+    instant at{};
     node_id node{};
     std::uint32_t column = 0;
-    bool operator>(const deadline& other) const noexcept { return at > other.at; }
+    friend auto operator<=>(const deadline&, const deadline&) = default;
   };
   static std::uint64_t key(node_id node, std::uint32_t column) noexcept {
     return std::uint64_t{index(node)} << 32 | column;
   }
-  std::priority_queue<deadline, std::vector<deadline>, std::greater<>> deadlines_;
+  bool awaited(const deadline& d) const {
+    const auto armed = armed_.find(key(d.node, d.column));
+    return armed != armed_.end() && armed->second == d.at;
+  }
+  deadline_heap<deadline> deadlines_;
   boost::unordered_flat_map<std::uint64_t, instant> armed_;
 
   // Scratch: what this batch touched, by stamp so that nothing needs clearing.

@@ -59,18 +59,11 @@ void engine::update(store::column_id column, store::node_id node, const store::s
       i->feed(node, i->seen(s), now, context_);
       check_conditions_of(*i);
     }
-    prune_deadlines();
+    // A value that expires earlier than the one before it leaves that one's deadline behind. So an agent
+    // whose values become older and older could fill the heap.
+    context_.due.prune_if_large([this](const deadline& d) { return awaited(d); });
   }
   flush();
-}
-
-/// A value that expires earlier than the one before it leaves that one's deadline behind. So an agent whose
-/// values become older and older could fill the heap.
-void engine::prune_deadlines() {
-  constexpr std::size_t usual = 1'024;
-  if (context_.due.size() < prune_at_) return;
-  context_.due.prune([this](const deadline& d) { return !awaited(d); });
-  prune_at_ = 2 * context_.due.size() + usual;
 }
 
 void engine::node_added(store::node_id node, instant now) {

@@ -169,7 +169,6 @@ class engine {
   void grace(entry& e, instant now);
   std::optional<instant> begin_to_reject(entry& e, instant now);
   bool awaited(const deadline& d) const;
-  void prune_deadlines();
   void check_conditions(const strategy_id& id, entry& e, bool all = false);
   void check_conditions_of(const input& i);
   label_wishes wishes(store::node_id node, bool enforced) const;
@@ -194,7 +193,6 @@ class engine {
   bool fleet_has_come_ = false;
   engine_memory memory_;
   run_context context_;
-  std::size_t prune_at_ = 0;  // how many deadlines may be under way before the dead ones are dropped
   std::map<policy_key, policy> policies_;
   std::map<std::string, std::string, std::less<>> label_owners_;  // namespaces, by policy name
   std::shared_ptr<const policy_table> table_ = std::make_shared<policy_table>();

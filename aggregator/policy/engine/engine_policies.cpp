@@ -82,7 +82,7 @@ void engine::set_policies(const std::vector<policy>& policies, instant now) {
   }
   entries_ = std::move(next);
   drop_unused();
-  context_.due.prune([this](const deadline& d) { return !awaited(d); });
+  context_.due.prune([this](const deadline& d) { return awaited(d); });
 
   policy_table table;
   for (const auto& [key, p] : wanted) {

@@ -51,6 +51,26 @@ TEST_SUITE("aggregator/policy/engine/time") {
     CHECK(w.what('a') == state::pass);
   }
 
+  TEST_CASE("values whose ends go to and fro leave no more deadlines behind than a bound") {
+    world w;
+    w.apply(manifest({{"dontschedule", rules(hot)}}));
+    std::size_t most = 0;
+    for (int i = 0; i < 500; ++i) {
+      for (char n = 'a'; n <= 'j'; ++n) {
+        w.value(n, "temp", 90, 1ms);
+        w.value(n, "temp", 90, 24h - w.time());
+        w.at(w.time() + 1ms);  // the node's deadline is for the 24th hour again
+        most = std::max(most, w.e.deadlines_under_way());
+      }
+    }
+    CHECK(most > 1'000);
+    CHECK(most < 1'100);
+    w.at(24h - 1ms);
+    CHECK(w.what('a') == state::violating);
+    w.at(24h);
+    CHECK(w.what('a') == state::pass);
+  }
+
   TEST_CASE("a shorter life than the one before counts at once") {
     world w;
     w.apply(manifest({{"dontschedule", rules(hot)}}));
