@@ -82,7 +82,7 @@ class agent_session : public std::enable_shared_from_this<agent_session> {
   const std::shared_ptr<shared_state> shared_;
   const network address_;
   const instant came_at_ = boot_clock::now();
-  std::optional<crowd<agent_session>::seat> seat_;  // among those that greet
+  std::optional<crowd<agent_session*>::seat> seat_;  // among those that greet
   async::stream peer_;
   tls::identity identity_;
   wire::aggregator_session machine_;

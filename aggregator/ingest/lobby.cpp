@@ -77,7 +77,7 @@ struct lobby::visitor {
   async::tcp_socket socket;
   network from, address;
   async::deadline until;
-  crowd<visitor>::seat seat;
+  crowd<visitor*>::seat seat;
   std::list<visitor*>::iterator at;
   bool is_here = false;
 };
@@ -104,7 +104,7 @@ struct lobby::impl {
   async::task_group& tasks;
   const std::function<void(arrival)> ready;
 
-  crowd<visitor> here;
+  crowd<visitor*> here;
   std::list<visitor*> in_order;  // in the order in which they came
   async::event came;
   std::minstd_rand random{std::random_device{}()};

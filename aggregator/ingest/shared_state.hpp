@@ -103,7 +103,7 @@ struct shared_state {
   const logger log;
 
   // Owned by the loop.
-  crowd<agent_session> greeting;  ///< sessions that are not welcomed yet, by /24 and /48
+  crowd<agent_session*> greeting;  ///< sessions that are not welcomed yet, by /24 and /48
   known_addresses known;
   token_ration tokens;
   async::task_group tasks;

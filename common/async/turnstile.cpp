@@ -2,8 +2,6 @@
 
 #include <boost/asio/post.hpp>
 
-#include <map>
-
 namespace binnacle::async {
 
 struct turnstile::state : std::enable_shared_from_this<turnstile::state> {
@@ -17,20 +15,15 @@ struct turnstile::state : std::enable_shared_from_this<turnstile::state> {
     });
   }
   void call_next() {
-    if (taken || called != nullptr || lines.empty()) return;
-    auto whose = lines.upper_bound(last);
-    if (whose == lines.end()) whose = lines.begin();
-    last = whose->first;
-    called = whose->second.front();
+    if (taken || called != nullptr || waiting.empty()) return;
+    called = *waiting.next().at;
     called->notify();
   }
 
   loop& loop_;
   bool taken = false;
   event* called = nullptr;  // the one whose turn it is; null: nobody's
-  network last;             // the network that had the last turn
-  std::map<network, std::list<event*>> lines;
-  std::size_t waiting = 0;
+  crowd<event*> waiting;
 };
 
 turnstile::turnstile(loop& on) : state_(std::make_shared<state>(on)) {}
@@ -38,27 +31,21 @@ turnstile::~turnstile() = default;
 
 task<void> turnstile::pass(const network& from) {
   const auto held = state_;
-  if (held->taken || held->waiting > 0) {
+  if (held->taken || !held->waiting.empty()) {
     event mine(held->loop_);
     // Leaves the line, also if this coroutine is destroyed. If it had the turn at that moment, the next one
     // is called.
     struct place {
-      place(state& s, const network& from, event* who) : in(s), line(s.lines.try_emplace(from).first) {
-        at = line->second.insert(line->second.end(), who);
-        ++in.waiting;
-      }
+      place(state& s, const network& from, event* who) : in(s), at(s.waiting.enter(from, who)) {}
       ~place() {
-        if (in.called == *at) in.called = nullptr;
-        line->second.erase(at);
-        if (line->second.empty()) in.lines.erase(line);
-        --in.waiting;
+        const event* const who = in.waiting.leave(at);
+        if (in.called == who) in.called = nullptr;
         in.call_next();
       }
       place(const place&) = delete;
       place& operator=(const place&) = delete;
       state& in;
-      std::map<network, std::list<event*>>::iterator line;
-      std::list<event*>::iterator at;
+      crowd<event*>::seat at;
     };
     const place waiting(*held, from, &mine);
     // wait() returns false if this coroutine is cancelled; the next await throws then.
@@ -72,6 +59,6 @@ task<void> turnstile::pass(const network& from) {
   held->open_later();
 }
 
-std::size_t turnstile::waiting() const noexcept { return state_->waiting; }
+std::size_t turnstile::waiting() const noexcept { return state_->waiting.size(); }
 
 }  // namespace binnacle::async

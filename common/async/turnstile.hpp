@@ -5,7 +5,6 @@
 #include "common/crowd.hpp"
 
 #include <cstddef>
-#include <list>
 #include <memory>
 
 namespace binnacle::async {

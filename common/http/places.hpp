@@ -50,8 +50,8 @@ class guest {
  private:
   friend places;
   const network from_;
-  std::optional<crowd<guest>::seat> seat_;   // none after the connection was told to go
-  std::optional<crowd<guest>::seat> large_;  // its place among the connections with a large buffer
+  std::optional<crowd<guest*>::seat> seat_;   // none after the connection was told to go
+  std::optional<crowd<guest*>::seat> large_;  // its place among the connections with a large buffer
   std::optional<std::list<guest*>::iterator> answering_;
   std::size_t answer_ = 0;  // bytes for which the answer that is written counts
   wait waits_ = wait::request;
@@ -105,8 +105,8 @@ class places {
 
   const room most_;
   const duration patience_;
-  crowd<guest> seats_;
-  crowd<guest> large_;  // those of `seats_` with a large buffer and without our certificate
+  crowd<guest*> seats_;
+  crowd<guest*> large_;  // those of `seats_` with a large buffer and without our certificate
   std::list<guest*> answering_;
   std::size_t answer_bytes_ = 0;  // the sum of theirs
 };

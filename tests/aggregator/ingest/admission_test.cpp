@@ -1,6 +1,7 @@
 #include "aggregator/ingest/admission.hpp"
 
 #include "aggregator/ingest/waiting_line.hpp"
+#include "tests/support/numbered_network.hpp"
 
 #include <doctest/doctest.h>
 
@@ -13,12 +14,8 @@ namespace admission_test {
 using namespace binnacle;
 using namespace binnacle::ingest;
 using namespace std::chrono_literals;
+using support::numbered;
 
-network numbered(std::uint8_t n) {
-  network out;
-  out.bytes[15] = n;
-  return out;
-}
 const auto the_last = [](std::size_t of) { return of - 1; };
 
 TEST_SUITE("aggregator/ingest/waiting_line") {
