@@ -52,6 +52,11 @@ def free_port(wanted=0):
     raise Failure("no free port on loopback")
 
 
+def free_ports():
+    """A port for each face of one more replica."""
+    return {face: free_port() for face in FACES}
+
+
 def decimal(quantity):
     """The number of a Kubernetes quantity without a binary suffix: 88100m is 88.1. A small number may come in u or n."""
     scale = {"n": 1e-9, "u": 1e-6, "m": 1e-3, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "E": 1e18}.get(quantity[-1])

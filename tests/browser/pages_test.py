@@ -16,7 +16,7 @@ from selenium.webdriver.common.keys import Keys
 import dashboard_test  # first: it finds trial.py
 import chromium
 from dashboard_test import METRIC, POLICY, Ops
-from trial import free_port, pod, run_tests
+from trial import free_ports, pod, run_tests
 
 BAND = POLICY.replace("target: 60", 'target: 60, clearBelow: "45"')
 STRICT = POLICY.replace("    dontschedule:\n", "    dontschedule:\n      onMissing: Reject\n") + f"""\
@@ -322,7 +322,7 @@ class Pages(dashboard_test.ThreeAgents):
 
     def test_the_page_goes_on_while_one_of_two_replicas_is_away(self):
         page = self.page
-        ports = {face: free_port() for face in self.trial.ports}
+        ports = free_ports()
         self.trial.start_aggregator("--replica-id", "second", name="second", ports=ports)
         page.open("about:blank")
         page.open(chromium.Dashboard(self.trial, "two", "--aggregator", f"https://localhost:{ports['ops']}", "--aggregator", f"https://localhost:{self.trial.ports['ops']}").link)

@@ -20,7 +20,7 @@ import yaml
 from support import releases
 from support.control_plane import IS_OLD, ROOT
 from support.releases import CHART, everything_of, helm, there
-from trial import Trial, free_port, run_tests
+from trial import Trial, free_ports, run_tests
 
 from matrix import MATRIX  # in tests/chart, as releases has seen to
 
@@ -254,7 +254,7 @@ class Life(unittest.TestCase):
             (pki / which).mkdir(parents=True)
             for key, value in there("secret", f"binnacle-{which}", namespace)["data"].items():
                 (pki / which / key).write_bytes(base64.b64decode(value))
-        ports = {face: free_port() for face in ("ingest", "extender", "metrics", "ops", "health")}
+        ports = free_ports()
         trial.start("aggregator", BUILD / "aggregator/binnacle-aggregator", "--kube-config", PLANE.kubeconfig, "--cert", pki / "server/tls.crt",
                     "--key", pki / "server/tls.key", "--agents-ca", pki / "server/agents-ca.crt", "--clients-ca", pki / "server/clients-ca.crt",
                     *(word for face, port in ports.items() for word in (f"--{face}-port", port)))

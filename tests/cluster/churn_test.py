@@ -15,7 +15,7 @@ import time
 
 from support import heated
 from support.heated import POLICIES, HeatedNodes, Watch, apply, ask, delete_policy, policy, requests
-from trial import FACES, Failure, free_port, pod
+from trial import Failure, free_ports, pod
 
 PLANE = None
 NAMES = [f"p{i:03}" for i in range(200)]
@@ -182,7 +182,7 @@ class Churn(HeatedNodes):
     def test_replicas_that_are_killed_in_turn_say_what_one_says_that_never_was(self):
         model = Model(SEED)
         victims = "one", "two"
-        self.ports |= {name: {face: free_port() for face in FACES} for name in victims}
+        self.ports |= {name: free_ports() for name in victims}
         self.trial.make_certificates(HEAT)
         for name in self.ports:
             self.start_replica(name)

@@ -14,7 +14,7 @@ import sys
 
 import loop
 from loop import METRIC, policy
-from trial import FACES, Failure, free_port, pod, run_tests
+from trial import Failure, free_ports, pod, run_tests
 
 SEED = random.randrange(1_000_000)
 STEPS = 8
@@ -46,7 +46,7 @@ class Churn(loop.Loop):
         super().setUp()
         self.random = random.Random(SEED)
         print(f"seed {SEED} (--seed {SEED} does the same again)", file=sys.stderr, flush=True)
-        self.ports = {"aggregator": self.trial.ports, "by-file": {face: free_port() for face in FACES}, "by-peers": {face: free_port() for face in FACES}}
+        self.ports = {"aggregator": self.trial.ports, "by-file": free_ports(), "by-peers": free_ports()}
         self.more = {
             "aggregator": (),
             "by-file": ("--state", self.trial.folder / "state"),

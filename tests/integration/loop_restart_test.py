@@ -9,7 +9,7 @@ import socket
 
 import loop
 from loop import METRIC, policy
-from trial import FACES, free_port, pod, run_tests
+from trial import free_ports, pod, run_tests
 
 # 160 W is inside the band: only a memory knows whether the label is on.
 IN_THE_BAND = policy(f"    deschedule:\n      rules:\n      - {{metricname: {METRIC}, operator: GreaterThan, target: 200, clearBelow: 120}}\n")
@@ -141,7 +141,7 @@ class LastGoodVersions(WithState):
         self.until_passing(["cool", "warm"])
 
     def test_a_fresh_replica_has_the_rules_that_the_other_one_has(self):
-        ports = {face: free_port() for face in FACES}
+        ports = free_ports()
         self.begin_with_bad_edits()
         self.trial.start_aggregator("--replica-id", "second", "--state-from", f"localhost:{self.trial.ports['ops']}", name="second", ports=ports)
         # It knows by the state what the values of the nodes are.
@@ -165,7 +165,7 @@ class Replicas(loop.Loop):
 
     def setUp(self):
         super().setUp()
-        self.ports = {face: free_port() for face in FACES}
+        self.ports = free_ports()
         self.first = self.trial.ports
 
     def start_second(self):

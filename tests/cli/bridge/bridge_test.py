@@ -14,7 +14,7 @@ import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "scripts"))
-from trial import Trial, free_port, run_tests  # noqa: E402  (the path comes first)
+from trial import Trial, free_ports, run_tests  # noqa: E402  (the path comes first)
 
 BUILD = None
 HERE = pathlib.Path(__file__).resolve().parent
@@ -38,7 +38,7 @@ class Bridge(unittest.TestCase):
         self.addCleanup(trial.stop)
         trial.make_certificates([], server_names=["binnacle.binnacle.svc"])
         trial.start_aggregator("--replica-id", "first")
-        second = {face: free_port() for face in trial.ports}
+        second = free_ports()
         trial.start_aggregator("--replica-id", "second", name="second", ports=second)
         self.cluster = trial.folder / "cluster"
         self.cluster.mkdir()

@@ -7,7 +7,7 @@ import time
 import unittest
 
 from support.control_plane import ROOT, ControlPlane
-from trial import FACES, Failure, Scheduler, Trial, free_port, pod, run_tests
+from trial import Failure, Scheduler, Trial, free_ports, pod, run_tests
 
 BUILD = ROOT / "build"
 PLANE = None
@@ -140,14 +140,10 @@ class HeatedNodes(unittest.TestCase):
     def start_aggregator(self, *more):
         self.trial.start_aggregator("--kube-config", self.kubeconfig, *more)
 
-    def start_standby(self, *more):
+    def start_standby(self):
         """A second replica, with ports of its own, which are returned; agents may be told of it."""
-        ports, pki = {face: free_port() for face in FACES}, self.trial.pki
-        self.trial.start("standby", BUILD / "aggregator/binnacle-aggregator", "--address", "127.0.0.1", "--replica-id", "second", "--replicas", "2",
-                         "--kube-config", self.kubeconfig, "--cert", pki / "aggregator.crt", "--key", pki / "aggregator.key",
-                         "--agents-ca", pki / "agents-ca.crt", "--clients-ca", pki / "clients-ca.crt",
-                         *[word for face, port in ports.items() for word in (f"--{face}-port", port)], *more)
-        self.trial.wait_for("the standby", lambda: "takes agents" in self.trial.log("standby"))
+        ports = free_ports()
+        self.trial.start_aggregator("--kube-config", self.kubeconfig, "--replica-id", "second", "--replicas", "2", name="standby", ports=ports)
         return ports
 
     def start_agent(self, name, *more):
