@@ -1,0 +1,96 @@
+#include "aggregator/model_servers/asker.hpp"
+#include "tests/aggregator/model_servers/asker_world.hpp"
+
+namespace asker_parts_test {
+
+using namespace binnacle;
+using namespace binnacle::model_servers;
+using namespace binnacle::model_servers::test;
+
+TEST_SUITE("aggregator/model_servers/asker/parts") {
+  TEST_CASE("a batch that a server refuses is halved, and the server's limit is remembered") {
+    world w;
+    const question q = about("h:1", "pc");
+    constexpr std::size_t limit = 30;
+    const auto ask_all = [&] {
+      int calls = 0;
+      for (;;) {
+        (void)w.it.want(q, w.now);
+        const auto now = w.next();
+        if (now.empty()) return calls;
+        ++calls;
+        w.it.answered(
+            now[0],
+            heard(now[0].count > limit ? says(400, R"({"error":"batch-size must be <= 30"})") : watts(now[0]),
+                  now[0]),
+            w.now);
+      }
+    };
+    CHECK(ask_all() == 2 + 5);  // 101 and 50 points are too many; then four calls of 25, and one of 1
+    const auto known = w.it.want(q, w.now);
+    REQUIRE(known != nullptr);
+    CHECK(known->power.watts(10) == doctest::Approx(300));
+    CHECK(count(w.it, call_outcome::halved) == 2);
+    w.pass(asker::asked_again_after);
+    CHECK(ask_all() == 5);
+  }
+
+  TEST_CASE("a model that refuses every batch is left alone, and does not keep its server from others") {
+    world w;
+    const question bad = about("h:1", "bad"), good = about("h:1", "good");
+    int calls_of_bad = 0;
+    for (int i = 0; i < 50; ++i) {
+      (void)w.it.want(bad, w.now);
+      (void)w.it.want(good, w.now);
+      for (const auto& c : w.next()) {
+        const bool is_bad = c.about == bad;
+        calls_of_bad += is_bad ? 1 : 0;
+        w.it.answered(c, heard(is_bad ? says(400, R"({"error":"unexpected inference input"})") : watts(c), c),
+                      w.now);
+      }
+    }
+    CHECK(calls_of_bad == 7);  // with 101, 50, 25, 12, 6, 3 and 1 points
+    CHECK(w.it.want(good, w.now) != nullptr);
+    CHECK(w.it.want(bad, w.now) == nullptr);
+    CHECK(w.it.trouble(bad).find("unexpected inference input") != std::string::npos);
+    CHECK(w.it.trouble(good).empty());
+    CHECK(w.it.troubles().size() == 1);
+  }
+
+  TEST_CASE(
+      "a model that is slow with a whole curve gives it in parts, and its server's other models go on") {
+    world w;
+    const question slow = about("h:1", "slow"), other = about("h:1", "other");
+    CHECK(w.curve(slow, 30) == 2 + 5);  // 101 and 50 points take too long; then 4 x 25 and 1
+    const auto known = w.it.want(slow, w.now);
+    REQUIRE(known != nullptr);
+    CHECK(known->power.watts(10) == doctest::Approx(300));
+    CHECK(w.it.troubles().empty());
+    (void)w.it.want(about("h:1", "slower"), w.now);
+    const auto late = w.next();
+    REQUIRE(late.size() == 1);
+    w.it.answered(late[0], error{errc::timeout, "no answer in 500 ms"}, w.now);
+    CHECK(count(w.it, call_outcome::failed) == 0);
+    CHECK(w.it.troubles().at(0).find("101 loads at once: no answer in 500 ms") != std::string::npos);
+    CHECK_MESSAGE(w.curve(other, points) == 1, "the server is not left alone");
+  }
+
+  TEST_CASE("a batch that was refused once is tried larger again an hour later") {
+    world w;
+    const question q = about("h:1", "pc");
+    (void)w.it.want(q, w.now);
+    const auto refused = w.next();
+    w.it.answered(refused.at(0), heard(says(400, "{}"), refused[0]), w.now);  // a moment's trouble
+    CHECK(w.curve(q, points) == 3);
+    for (const int expected : {3, 3, 3, 2}) {  // parts of 50 points, then the whole hundred, then all
+      w.pass(asker::asked_again_after);
+      (void)w.it.want(q, w.now);
+      int calls = 0;
+      for (auto now = w.next(); !now.empty(); now = w.next(), ++calls)
+        w.it.answered(now[0], heard(watts(now[0]), now[0]), w.now);
+      CHECK(calls == expected);
+    }
+  }
+}
+
+}  // namespace asker_parts_test
