@@ -1,39 +1,25 @@
 #include "agent/kernel/cpu_list.hpp"
 
 #include "agent/kernel/kernel_file.hpp"
+#include "agent/kernel/ranges.hpp"
 #include "common/text/text.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 namespace binnacle::agent {
 namespace {
 
 constexpr unsigned most_cpus = 8192;  // CONFIG_NR_CPUS of the largest distribution kernels
 
-std::optional<unsigned> number(std::string_view text) {
-  unsigned value = 0;
-  const auto [end, bad] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (bad != std::errc{} || end != text.data() + text.size() || value >= most_cpus) return std::nullopt;
-  return value;
-}
-
 }  // namespace
 
 std::optional<std::vector<unsigned>> parse_cpu_list(std::string_view text) {
   std::vector<unsigned> cpus;
-  text = trimmed(text);
-  while (!text.empty()) {
-    const auto comma = text.find(',');
-    const auto range = text.substr(0, comma);
-    const auto dash = range.find('-');
-    const auto first = number(range.substr(0, dash));
-    const auto last = dash == range.npos ? first : number(range.substr(dash + 1));
-    if (!first || !last || *last < *first) return std::nullopt;
-    for (unsigned cpu = *first; cpu <= *last; ++cpu) cpus.push_back(cpu);
-    if (comma == text.npos) break;
-    text.remove_prefix(comma + 1);
-    if (text.empty()) return std::nullopt;
+  if (trimmed(text).empty()) return cpus;
+  const auto ranges = parse_ranges(text, most_cpus - 1);
+  if (!ranges) return std::nullopt;
+  for (const auto& [first, last] : *ranges) {
+    for (unsigned cpu = first; cpu <= last; ++cpu) cpus.push_back(cpu);
   }
   std::sort(cpus.begin(), cpus.end());
   cpus.erase(std::unique(cpus.begin(), cpus.end()), cpus.end());

@@ -30,12 +30,6 @@ std::optional<std::uint64_t> parse_value(std::string_view text) {
   return value;
 }
 
-std::optional<unsigned> parse_bit(std::string_view text) {
-  const auto bit = parse_unsigned(text);
-  if (!bit || *bit > 63) return std::nullopt;
-  return static_cast<unsigned>(*bit);
-}
-
 std::uint64_t* word_of(perf_encoding& out, unsigned word) {
   return word == 0 ? &out.config : word == 1 ? &out.config1 : &out.config2;
 }
@@ -69,19 +63,9 @@ std::optional<pmu_format> parse_pmu_format(std::string_view text) {
   const auto colon = text.find(':');
   const auto word = word_named(text.substr(0, colon));
   if (colon == text.npos || !word) return std::nullopt;
-  pmu_format format{*word, {}};
-  text.remove_prefix(colon + 1);
-  for (;;) {
-    const auto comma = text.find(',');
-    const auto range = text.substr(0, comma);
-    const auto dash = range.find('-');
-    const auto first = parse_bit(range.substr(0, dash));
-    const auto last = dash == range.npos ? first : parse_bit(range.substr(dash + 1));
-    if (!first || !last || *last < *first) return std::nullopt;
-    format.where.push_back({*first, *last});
-    if (comma == text.npos) return format;
-    text.remove_prefix(comma + 1);
-  }
+  auto bits = parse_ranges(text.substr(colon + 1), 63);
+  if (!bits) return std::nullopt;
+  return pmu_format{*word, *std::move(bits)};
 }
 
 bool put_term(const pmu_format& format, std::uint64_t value, perf_encoding& out) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "agent/kernel/perf_event.hpp"
+#include "agent/kernel/ranges.hpp"
 #include "common/error.hpp"
 
 #include <cstdint>
@@ -15,10 +16,7 @@ namespace binnacle::agent {
 /// eight bits at 0 and the next four at 32.
 struct pmu_format {
   unsigned word = 0;  ///< 0: config, 1: config1, 2: config2
-  struct bits {
-    unsigned first = 0, last = 0;
-  };
-  std::vector<bits> where;
+  std::vector<number_range> where;
 };
 /// Parses the text of a file in format/. Nothing if the text has another form. Pure.
 std::optional<pmu_format> parse_pmu_format(std::string_view text);
