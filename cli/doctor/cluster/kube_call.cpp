@@ -27,6 +27,12 @@ std::optional<result<kube::access>> kube_access(const place& p) {
   return kube::access_by(paths, p.kube_context, p.variables);
 }
 
+std::optional<finding> no_cluster(const std::optional<result<kube::access>>& access) {
+  if (!access) return unchecked("no cluster is asked", "--kube-config FILE (or in-cluster), or KUBECONFIG");
+  if (access->has_value()) return std::nullopt;
+  return failure(access->error().message, "name a kubeconfig file that works with kubectl");
+}
+
 result<http::answer> kube_ask(const kube::access& to, http::call what, std::chrono::milliseconds patience) {
   return blocking(called(to, std::move(what), async::within(patience)));
 }

@@ -16,6 +16,8 @@ namespace binnacle::cli::doctor {
 /// How to reach the cluster's API server: by --kube-config ("in-cluster": this pod's service account), else
 /// by KUBECONFIG; nothing if neither is given.
 std::optional<result<kube::access>> kube_access(const place& p);
+/// Says why no cluster is asked; nothing if one can be.
+std::optional<finding> no_cluster(const std::optional<result<kube::access>>& access);
 
 /// Makes one call with those credentials. Blocks until `patience` at most.
 result<http::answer> kube_ask(const kube::access& to, http::call what, std::chrono::milliseconds patience);

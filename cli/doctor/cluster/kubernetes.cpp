@@ -9,9 +9,7 @@
 namespace binnacle::cli::doctor {
 findings check_kubernetes(const place& p) {
   const auto access = kube_access(p);
-  if (!access) return {unchecked("no cluster is asked", "--kube-config FILE (or in-cluster), or KUBECONFIG")};
-  if (access->has_error())
-    return {failure(access->error().message, "name a kubeconfig file that works with kubectl")};
+  if (const auto why = no_cluster(access)) return {*why};
   const kube::access& to = **access;
   const auto version = kube_get(to, "/version", p.patience);
   if (version.has_error()) {

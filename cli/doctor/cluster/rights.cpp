@@ -63,9 +63,7 @@ findings secrets(const kube::access& to, const kube::user& who, const place& p) 
 
 findings check_rights(const place& p) {
   const auto access = kube_access(p);
-  if (!access) return {unchecked("no cluster is asked", "--kube-config FILE (or in-cluster), or KUBECONFIG")};
-  if (access->has_error())
-    return {failure(access->error().message, "name a kubeconfig file that works with kubectl")};
+  if (const auto why = no_cluster(access)) return {*why};
   const auto slash = p.account.find('/');
   if (slash == p.account.npos) {
     return {failure(fmt::format("'{}' names no service account", p.account),
