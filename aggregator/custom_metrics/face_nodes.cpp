@@ -1,8 +1,8 @@
 // The part of `face` that answers questions about nodes.
 #include "aggregator/custom_metrics/asked.hpp"
+#include "aggregator/custom_metrics/counted_list.hpp"
 #include "aggregator/custom_metrics/face.hpp"
 #include "aggregator/custom_metrics/status.hpp"
-#include "aggregator/custom_metrics/value_list.hpp"
 #include "aggregator/store/walk.hpp"
 
 #include <fmt/format.h>
@@ -32,37 +32,25 @@ class node_list final : public http::slices {
         place_(nodes),
         wanted_(std::move(wanted)),
         ask_(std::move(ask)),
-        counted_(counted),
-        list_(asked_.where.api, asked_.where.metric, asked_.selector_json, nodes.nodes().size()) {}
+        list_(asked_, counted, nodes.nodes().size()) {}
 
   bool step() override {
     for (std::size_t i = 0; i < nodes_per_slice; ++i) {
       const store::node_view* node = place_.next();
       if (node == nullptr) return false;
-      if (wanted_(*node)) add(*node);
+      if (wanted_(*node)) list_.add(node->name, ask_(*node, asked_.now));
     }
     return true;
   }
 
-  http::response take() override {
-    ++counted_.lists;
-    return http::response::json(list_.take());
-  }
+  http::response take() override { return list_.take(); }
 
  private:
-  void add(const store::node_view& node) {
-    const questions::reading got = ask_(node, asked_.now);
-    if (!got.value.present(asked_.now)) return;
-    list_.add(node.name, got.value.value, asked_.wall(got.value.read_at), got.span);
-    ++counted_.items;
-  }
-
   const asked asked_;
   store::walk place_;
   const std::function<bool(const store::node_view&)> wanted_;
   const questions::question ask_;
-  face::counters& counted_;
-  value_list list_;
+  counted_list list_;
 };
 
 }  // namespace
@@ -104,11 +92,9 @@ http::response face::node(const asked& a) {
     return not_found(a.missing() + ": " +
                      (unmatched ? "no series of the node has such labels" : why_absent(got.value, a.now)));
   }
-  value_list list(p.api, p.metric, a.selector_json, 1);
-  list.add(node->name, got.value.value, a.wall(got.value.read_at), got.span);
-  ++counted_.items;
-  ++counted_.lists;
-  return http::response::json(list.take());
+  counted_list list(a, counted_, 1);
+  list.add(node->name, got);
+  return list.take();
 }
 
 }  // namespace binnacle::custom_metrics

@@ -1,8 +1,8 @@
 // The part of `face` that answers questions about pods.
 #include "aggregator/custom_metrics/asked.hpp"
+#include "aggregator/custom_metrics/counted_list.hpp"
 #include "aggregator/custom_metrics/face.hpp"
 #include "aggregator/custom_metrics/status.hpp"
-#include "aggregator/custom_metrics/value_list.hpp"
 
 #include <fmt/format.h>
 
@@ -57,18 +57,14 @@ class pod_question {
 class pod_list final : public http::slices {
  public:
   pod_list(asked a, const pod_source& pods, std::unique_ptr<pod_question> question, face::counters& counted)
-      : asked_(std::move(a)),
-        pods_(pods),
-        question_(std::move(question)),
-        counted_(counted),
-        list_(asked_.where.api, asked_.where.metric, asked_.selector_json, 64, asked_.where.name_space) {}
+      : asked_(std::move(a)), pods_(pods), question_(std::move(question)), list_(asked_, counted, 64) {}
 
   bool step() override {
     const std::size_t enough = question_->looked_at() + series_per_slice;
     std::size_t visits = 0;
     bool more = false;
     pods_.of(asked_.where.name_space, last_, [&](const pod& one) {
-      add(one);
+      if (selects(asked_.labels, one)) list_.add(one.name, question_->ask(one, asked_.now));
       last_ = one.name;
       more = ++visits == pods_per_slice || question_->looked_at() >= enough;
       return !more;
@@ -76,25 +72,13 @@ class pod_list final : public http::slices {
     return more;
   }
 
-  http::response take() override {
-    ++counted_.lists;
-    return http::response::json(list_.take());
-  }
+  http::response take() override { return list_.take(); }
 
  private:
-  void add(const pod& one) {
-    if (!selects(asked_.labels, one)) return;
-    const questions::reading got = question_->ask(one, asked_.now);
-    if (!got.value.present(asked_.now)) return;
-    list_.add(one.name, got.value.value, asked_.wall(got.value.read_at), got.span);
-    ++counted_.items;
-  }
-
   const asked asked_;
   const pod_source& pods_;
   const std::unique_ptr<pod_question> question_;
-  face::counters& counted_;
-  value_list list_;
+  counted_list list_;
   std::string last_;
 };
 
@@ -121,11 +105,9 @@ face::outcome face::pods(asked a) {
   const questions::reading got = question->ask(*one, a.now);
   if (!got.value.present(a.now))
     return not_found(fmt::format("{}: {} on node {}", a.missing(), why_absent(got.value, a.now), one->node));
-  value_list list(p.api, p.metric, a.selector_json, 1, p.name_space);
-  list.add(one->name, got.value.value, a.wall(got.value.read_at), got.span);
-  ++counted_.items;
-  ++counted_.lists;
-  return http::response::json(list.take());
+  counted_list list(a, counted_, 1);
+  list.add(one->name, got);
+  return list.take();
 }
 
 }  // namespace binnacle::custom_metrics
