@@ -1,6 +1,7 @@
 #include "aggregator/core/node_tenants.hpp"
 
 #include "aggregator/core/core.hpp"
+#include "tests/support/numbered_network.hpp"
 
 #include <doctest/doctest.h>
 
@@ -13,12 +14,8 @@ namespace node_tenants_test {
 using namespace binnacle;
 using namespace binnacle::aggregator;
 using namespace std::chrono_literals;
+using support::numbered;
 
-network numbered(std::uint8_t n) {
-  network out;
-  out.bytes[15] = n;
-  return out;
-}
 constexpr instant then(30h);
 
 TEST_SUITE("aggregator/core/node_tenants") {
