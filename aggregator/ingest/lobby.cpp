@@ -2,8 +2,10 @@
 //
 // A handshake costs a signature, and a socket costs next to nothing. So no peer gets a handshake before it
 // has sent a whole ClientHello. Nothing is read for this: the bytes are looked at in the kernel's buffer
-// (MSG_PEEK), where OpenSSL finds them again later. With SO_RCVLOWAT the kernel wakes us once when six bytes
-// are there and once when the whole record is, even if a peer sends byte by byte.
+// (MSG_PEEK), where OpenSSL finds them again later. With SO_RCVLOWAT the kernel wakes us once when nine bytes
+// are there and once when the whole record is, even if a peer sends byte by byte. The hello must end in its
+// first record, as agents write it. Otherwise a crowd could begin its handshakes one by one, and then send
+// the rest of all hellos at once.
 //
 // A waiting connection costs a socket, little memory and no timer. All may wait equally long and are in order
 // of arrival, so one timer for the first of them is enough (watch).
@@ -37,21 +39,24 @@ constexpr unsigned v4_share = 24, v6_share = 48;
 // A known address is a /64, too, and no single address of IPv6: an agent's pod gets another one of its node's
 // /64 each time that it starts, and whoever has a /64 has as many addresses as he likes.
 constexpr unsigned v4_address = 32, v6_address = 64;
-constexpr std::size_t head_size = 6;  // the head of a record, and the type of its message
+constexpr std::size_t record_head = 5, message_head = 4;
 
 enum class shown { hello, other, nothing };
 
-/// Says what a peer has begun to send, from its first six bytes; `record` gets the size of its first record.
+/// Says what a peer has begun to send, from its first nine bytes; `record` gets the size of its first record.
 /// `nothing`: the peer left before it sent them. Source: RFC 8446 5.1 and 4: a record's type 22, its
-/// version's first byte 3, its length; then the message's type 1.
+/// version's first byte 3, its length of two bytes; then the message's type 1, its length of three bytes.
 shown look_at(int socket, std::size_t& record) {
-  constexpr std::size_t record_head = 5, most_record = 1u << 14;
-  std::array<std::uint8_t, head_size> seen{};
+  constexpr std::size_t most_record = 1u << 14;
+  std::array<std::uint8_t, record_head + message_head> seen{};
   const auto got = ::recv(socket, seen.data(), seen.size(), MSG_PEEK | MSG_DONTWAIT);
   if (got < static_cast<ssize_t>(seen.size())) return shown::nothing;
   const std::size_t length = std::size_t{seen[3]} << 8 | seen[4];
+  const std::size_t hello = std::size_t{seen[6]} << 16 | std::size_t{seen[7]} << 8 | seen[8];
   record = record_head + length;
-  return seen[0] == 22 && seen[1] == 3 && seen[5] == 1 && length <= most_record ? shown::hello : shown::other;
+  const bool is_hello = seen[0] == 22 && seen[1] == 3 && seen[5] == 1;
+  const bool is_whole = length <= most_record && message_head + hello <= length;
+  return is_hello && is_whole ? shown::hello : shown::other;
 }
 
 bool holds(int socket, std::size_t bytes) {
@@ -150,7 +155,7 @@ task<void> lobby::impl::receive(std::shared_ptr<impl> self, std::shared_ptr<visi
 
 task<bool> lobby::impl::shows_hello(visitor& who, ingest_counters& counters) {
   const int socket = who.socket.native_handle();
-  wake_at(socket, head_size);
+  wake_at(socket, record_head + message_head);
   auto [ec] = co_await who.socket.async_wait(async::tcp_socket::wait_read, async::use_task);
   if (ec || !who.socket.is_open()) co_return false;
   std::size_t record = 0;

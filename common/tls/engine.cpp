@@ -15,7 +15,7 @@
 // - After the handshake, messages of the handshake (key updates, session tickets) are rationed. SSL_read does
 //   not return for records without data, so a flood of them would keep one call busy for as long as they
 //   come. They are counted in OpenSSL's message callback, which is the only place that sees each of them.
-// - A client's certificates are looked at before OpenSSL reads them, in the same callback
+// - A client's hello and its certificates are looked at before OpenSSL reads them, in the same callback
 //   (costly_certificates.hpp). OpenSSL asks nobody whether it may go on. So a message that it must not read
 //   is overwritten, and OpenSSL refuses what it finds there.
 // - The outbox is bounded. A peer that asks for key updates and never reads makes it grow by an answer each.
@@ -85,12 +85,17 @@ struct socket_bio {
     if (is_ours != 0 || content != SSL3_RT_HANDSHAKE || e.overloaded_) return;
     if (e.shaken_) return count_message(e, ssl);
     auto* const bytes = static_cast<unsigned char*>(const_cast<void*>(text));
-    if (e.side_ == role::server && size > message_header && bytes[0] == SSL3_MT_CERTIFICATE)
-      look_at_certificates(e, {bytes, size}, ssl);
+    if (e.side_ == role::server && size > message_header) look_at(e, {bytes, size}, ssl);
   }
 
-  static void look_at_certificates(engine& e, std::span<unsigned char> message, SSL* ssl) {
-    std::string why = too_costly(message, SSL_version(ssl) >= TLS1_3_VERSION);
+  static void look_at(engine& e, std::span<unsigned char> message, SSL* ssl) {
+    std::string why;
+    if (message[0] == SSL3_MT_CLIENT_HELLO && message.size() > engine::most_hello) {
+      why = fmt::format("the peer's ClientHello has {} bytes; at most {} are read", message.size(),
+                        engine::most_hello);
+    } else if (message[0] == SSL3_MT_CERTIFICATE) {
+      why = too_costly(message, SSL_version(ssl) >= TLS1_3_VERSION);
+    }
     if (why.empty()) return;
     e.refuse(std::move(why));
     // The buffer is OpenSSL's own, and no lengths in it are right any more.

@@ -19,8 +19,8 @@ namespace binnacle::tls {
 /// Bounds: one call takes at most turn_size bytes from the socket. After the handshake a peer may send at
 /// most `most_messages` handshake messages at once (key updates, session tickets, attempts to renegotiate),
 /// and one more each second. Beyond that the connection fails as `overloaded`, and so does a connection whose
-/// outbox would hold more than most_outbox bytes, or whose client shows certificates that cost too much to
-/// read (costly_certificates.hpp).
+/// outbox would hold more than most_outbox bytes, or whose client says a longer hello than most_hello, or
+/// shows certificates that cost too much to read (costly_certificates.hpp).
 class engine {
  public:
   /// No honest peer needs more: OpenSSL and Go change keys only after 2^24 records, or never, and a server
@@ -28,6 +28,10 @@ class engine {
   static constexpr int most_messages = 16;
   static constexpr std::size_t turn_size = std::size_t{64} << 10;
   static constexpr std::size_t most_outbox = std::size_t{256} << 10;
+  /// Bytes of a ClientHello. OpenSSL compares every key share in it with every group in it, so 64 KiB take it
+  /// 0.1 s, before anybody knows who asks; 4 KiB take less than a signature. A usual hello has 200 to 600
+  /// bytes, and 3 KiB with a key share of each kind of ML-KEM.
+  static constexpr std::size_t most_hello = std::size_t{4} << 10;
 
   enum class step : unsigned char {
     done,

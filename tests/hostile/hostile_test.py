@@ -335,6 +335,27 @@ class CostlyCertificates(Hostile):
         self.assert_the_agent_stayed()
 
 
+class LongHellos(Hostile):
+    """Each could once take the loop of a port 0.1 s, so ten in a second took all of it."""
+
+    def test_they_end_unread_are_counted_and_delay_nobody(self):
+        self.begin()
+        health, scheduler = self.watch_health(), self.watch_filter()
+        faces = {"ops": lambda: self.counted("binnacle_http_dropped_total", server="ops", reason="flood"),
+                 "metrics": lambda: self.counted("binnacle_http_dropped_total", server="custom metrics", reason="flood"),
+                 "extender": lambda: self.counted("binnacle_http_dropped_total", server="extender", reason="flood"),
+                 "ingest": lambda: self.refused("no_client_hello")}
+        crowds = [self.crowd(self.trial.ports[face], many=50, rate=25, say="long-hello", first=first) for first, face in enumerate(faces, start=1)]
+        for face, ended in faces.items():
+            self.wait_for(f"long hellos at {face} to be refused", lambda: ended() >= 50)
+        self.asked_again(health, scheduler)
+        self.assert_served(livez=health, filter=scheduler)
+        self.assertIn("the peer's ClientHello has 65", self.trial.log("aggregator"))
+        self.assert_the_agent_stayed()
+        for crowd in crowds:
+            self.end_crowd(crowd)
+
+
 class SilentConnections(Hostile):
     """4,096 silent connections to the port of health once made the kubelet restart a replica; 64 were enough at an agent."""
 

@@ -132,6 +132,13 @@ TEST_SUITE("aggregator/ingest/hostile") {
       auto sent = co_await plain->write("GET / HTTP/1.1\r\n\r\n", within(5s));
       auto again = [&] { return h.door->counters().no_hello == 1; };
       co_await h.until(again);
+      // A record of two bytes, with the beginning of a hello of 512.
+      const std::string torn_hello("\x16\x03\x01\x00\x02\x01\x00\x16\x03", 9);
+      auto torn = co_await async::connect("127.0.0.1", h.door->port(), nullptr, "", within(5s));
+      REQUIRE(torn.has_value());
+      sent = co_await torn->write(torn_hello, within(5s));
+      auto once_more = [&] { return h.door->counters().no_hello == 2; };
+      co_await h.until(once_more);
       CHECK(h.door->counters().greeting == 0);
       co_await w.is_unharmed();
     });
@@ -509,7 +516,7 @@ TEST_SUITE("aggregator/ingest/storm") {
   TEST_CASE("a peer that leaves the line before its handshake costs no handshake") {
     support::run([](async::loop& loop) -> task<void> {
       house h(loop, {.handshakes = {1, 1, 1}});
-      const std::string like_a_hello("\x16\x03\x01\x00\x02\x01\x00", 7);
+      const std::string like_a_hello("\x16\x03\x01\x00\x04\x01\x00\x00\x00", 9);
       std::vector<async::stream> crowd;
       for (int i = 0; i < 20; ++i) {
         auto made = co_await async::connect("127.0.0.1", h.door->port(), nullptr, "", within(5s));
@@ -532,7 +539,7 @@ TEST_SUITE("aggregator/ingest/storm") {
     support::run([](async::loop& loop) -> task<void> {
       house h(loop, {.max_greeting = 1, .hello_deadline = 100ms});
       std::vector<async::stream> crowd;
-      const std::string half_a_record("\x16\x03\x01\x02\x00\x01\x00", 7);
+      const std::string half_a_record("\x16\x03\x01\x02\x00\x01\x00\x01\xfc", 9);
       for (const std::string& said : {std::string(), half_a_record.substr(0, 3), half_a_record}) {
         auto made = co_await async::connect("127.0.0.1", h.door->port(), nullptr, "", within(5s));
         REQUIRE(made.has_value());

@@ -128,6 +128,24 @@ TEST_SUITE("common/tls/bounds") {
     }
   }
 
+  TEST_CASE("a hello that is too long ends the handshake before OpenSSL reads it") {
+    for (const std::size_t size : {3'000, 5'000}) {
+      CAPTURE(size);
+      bench b;
+      std::string protocols;  // each behind its length (RFC 7301)
+      while (protocols.size() < size) protocols += "\x0aprotocol-x";
+      const auto* bytes = reinterpret_cast<const unsigned char*>(protocols.data());
+      REQUIRE(SSL_set_alpn_protos(b.client->native(), bytes, static_cast<unsigned>(protocols.size())) == 0);
+      if (size < tls::engine::most_hello) {
+        CHECK(b.try_to_shake() == step::done);
+        continue;
+      }
+      CHECK(b.try_to_shake() == step::failed);
+      CHECK(b.server->why().code == errc::overloaded);
+      CHECK(b.server->why().message.find("ClientHello") != std::string::npos);
+    }
+  }
+
   TEST_CASE("one call takes a bounded part of a long handshake, and the next goes on with it") {
     bench b(6'000);  // a certificate of 90 kB
     SSL_set_max_send_fragment(b.server->native(), 512);
