@@ -62,17 +62,19 @@ class json_list final : public http::slices {
   std::size_t listed_ = 0;
 };
 
-/// Each once, by name.
-std::vector<std::string> by_name(std::vector<std::string> families) {
+/// Each once, our own in front, else by name.
+std::vector<std::string> own_first(std::vector<std::string> families) {
   std::ranges::sort(families);
   families.erase(std::unique(families.begin(), families.end()), families.end());
+  std::stable_partition(families.begin(), families.end(),
+                        [](const std::string& name) { return metrics::find(name) != nullptr; });
   return families;
 }
 
 class exposition_list final : public http::slices {
  public:
   exposition_list(const store::view& nodes, std::vector<std::string> families, instant now, std::size_t most)
-      : families_(by_name(std::move(families))), place_(nodes), now_(now), most_(most) {
+      : families_(own_first(std::move(families))), place_(nodes), now_(now), most_(most) {
     if (families_.empty()) choice_.emplace(nodes);
   }
 
@@ -115,7 +117,7 @@ class exposition_list final : public http::slices {
           fmt::format("# more than {} families of exporters: those beyond are left out; ask for them with "
                       "?family=NAME\n",
                       listed_families::most_foreign));
-    families_ = by_name(choice_->take());
+    families_ = choice_->take();
     choice_.reset();
     return true;
   }
@@ -140,7 +142,7 @@ class exposition_list final : public http::slices {
     return lines;
   }
 
-  std::vector<std::string> families_;
+  std::vector<std::string> families_;      // our own first: they are there if the page is cut off
   std::size_t at_ = 0;                     // in families_
   bool begun_ = false;                     // the family's HELP and TYPE are written
   std::optional<listed_families> choice_;  // until the families are chosen; none: they were given

@@ -157,6 +157,28 @@ TEST_SUITE("aggregator/ops/metrics") {
     CHECK(text.find("# cut off: ") != std::string::npos);
   }
 
+  TEST_CASE_FIXTURE(
+      house, "where the text is cut off, our own families are in it, and exporters' are what is missing") {
+    for (int i = 0; i < 300; ++i) {
+      store::catalog_builder c;
+      c.group("os").series("os_load1", {}, -2);
+      c.group("textfile").series("a_first", {{"text", std::string(1'000, 'x')}}, 0);
+      auto row = add("worker-" + std::to_string(i), c);
+      row->set_value(0, 123);
+      row->set_value(1, 1);
+      for (std::size_t group = 0; group < 2; ++group) row->set_read(group, store::at_s(100));
+    }
+    for (const std::vector<std::string>& asked :
+         {std::vector<std::string>{}, std::vector<std::string>{"a_first", "os_load1"}}) {
+      CAPTURE(asked.size());
+      const std::string text = joined(whole(fleet_exposition(nodes, asked, store::at_s(101), 100'000)));
+      CHECK(text.find("os_load1{node=\"worker-0\"} 1.23") != std::string::npos);
+      CHECK(text.find("os_load1{node=\"worker-299\"} 1.23") != std::string::npos);
+      CHECK(text.find("a_first{node=\"worker-0\"") != std::string::npos);
+      CHECK(text.find("# cut off: ") != std::string::npos);
+    }
+  }
+
   TEST_CASE("our own numbers come with their family's help and type") {
     std::vector<own_sample> samples = {
         {"binnacle_sessions", {}, std::uint64_t{3}},
