@@ -595,6 +595,24 @@ TEST_SUITE("aggregator/model_servers/asker") {
     CHECK(w.it.next(w.now).at(0).for_metadata());
   }
 
+  TEST_CASE(
+      "how much a model takes at once is forgotten with its last question, though its server is asked on") {
+    world w;
+    const question gone = about("h:1", "gone"), stays = about("h:1", "stays");
+    CHECK(w.curve(gone, 50) > 1);  // from now on in halves
+    (void)w.it.want(gone, w.now);
+    for (const instant until = w.now + 2 * asker::dropped_after; w.now < until; w.pass(1min)) {
+      (void)w.it.want(stays, w.now);
+      for (const auto& c : w.next()) w.it.answered(c, heard(watts(c), c), w.now);
+    }
+    CHECK(w.it.size() == 1);
+    CHECK(w.it.want(gone, w.now) == nullptr);
+    const auto calls = w.next();
+    REQUIRE(calls.size() == 1);
+    CHECK(calls[0].about == gone);
+    CHECK(calls[0].count == points);
+  }
+
   TEST_CASE("questions are bounded, and those that nobody asks any more are dropped") {
     world w;
     for (std::size_t i = 0; i < asker::most_questions + 10; ++i)
