@@ -59,7 +59,7 @@ class core::engine_side final : public policy::sink, public policy::column_sourc
   }
   void release(store::column_id id) override { core_.store_.unwatch(id); }
   duration stale_after(store::column_id id) const override { return core_.store_.stale_after(id); }
-  const policy::family_names& announced() const override { return core_.store_.families(); }
+  policy::family_names announced() const override { return core_.store_.families(); }
 
   void happened(const policy::event& e) override {
     if (!e.node) return core_.yield_(policy_event{e, {}});

@@ -59,23 +59,21 @@ bool asker::due(const entry& e, instant now) const {
 
 /// How many points to ask for at once. A limit may have been temporary, so after a while a larger batch is
 /// tried.
-std::size_t asker::batch_of(server& s, const question& q, const entry& e, instant now) {
-  const auto at = s.batches.find(q.model.path);
-  if (at == s.batches.end()) return points;
-  server::limit& most = at->second;
+std::size_t asker::batch_of(const question& q, const entry& e, instant now) {
+  const auto at = batches_.find(q.model);
+  if (at == batches_.end()) return points;
+  limit& most = at->second;
   if (e.watts.empty() && now - most.since >= batches_grow_after) {
     most = {2 * most.points_at_once, now};
     if (most.points_at_once >= points) {
-      s.batches.erase(at);
+      batches_.erase(at);
       return points;
     }
   }
   return most.points_at_once;
 }
 
-void asker::halve(server& s, const call& c, instant now) {
-  s.batches[c.about.model.path] = {c.count / 2, now};
-}
+void asker::halve(const call& c, instant now) { batches_[c.about.model] = {c.count / 2, now}; }
 
 void asker::ask_at_once(std::string_view secret) {
   for (auto& [q, e] : entries_) {
@@ -106,6 +104,7 @@ std::vector<asker::call> asker::next(instant now, const may_be_asked& may) {
     };
     std::erase_if(inputs_, is_unused);
     std::erase_if(versions_, is_unused);
+    std::erase_if(batches_, is_unused);
   }
   std::vector<call> out;
   for (auto& [q, e] : entries_) {
@@ -122,7 +121,7 @@ std::vector<asker::call> asker::next(instant now, const may_be_asked& may) {
       }
       c.input = input->second;
     }
-    c.count = std::min(c.input.one_at_a_time() ? 1 : batch_of(s, q, e, now), points - e.watts.size());
+    c.count = std::min(c.input.one_at_a_time() ? 1 : batch_of(q, e, now), points - e.watts.size());
     out.push_back(std::move(c));
   }
   return out;
@@ -205,7 +204,7 @@ void asker::answered(const call& c, const result<reply>& got, instant now) {
     e.watts.clear();
     if (got.error().code != errc::timeout || c.count <= few)
       return leave_alone(s, got.error().message, {}, now);
-    halve(s, c, now);
+    halve(c, now);
     return leave_alone(e, call_outcome::halved,
                        fmt::format("{} loads at once: {}", c.count, got.error().message), now);
   }
@@ -227,13 +226,13 @@ void asker::answered(const call& c, const result<reply>& got, instant now) {
     }
     case reply::verdict::too_many:
       count(call_outcome::halved);
-      halve(s, c, now);
+      halve(c, now);
       return;
     case reply::verdict::busy: return leave_alone(s, got->said, {}, now);
     case reply::verdict::refused: break;
   }
   // A single point was refused, so the size of the batch was not the reason.
-  if (c.count == 1) s.batches.erase(model.path);
+  if (c.count == 1) batches_.erase(model);
   s.trouble.clear();
   if (c.input.of == model_input::shape::bare) {
     // Some describe one load where they mean any number of them.

@@ -81,11 +81,6 @@ class asker {
     backoff pauses{{std::chrono::milliseconds(500), std::chrono::seconds(1), std::chrono::minutes(1)}};
     instant not_before{};
     std::string trouble;
-    struct limit {
-      std::size_t points_at_once = 0;
-      instant since{};
-    };
-    std::map<std::string, limit> batches;  // by path, of models that did not take a whole curve
   };
   struct entry {
     std::shared_ptr<const predict::model> known;
@@ -99,8 +94,8 @@ class asker {
   };
 
   void count(call_outcome o) noexcept { ++counted_[static_cast<std::size_t>(o)]; }
-  static std::size_t batch_of(server& s, const question& q, const entry& e, instant now);
-  void halve(server& s, const call& c, instant now);
+  std::size_t batch_of(const question& q, const entry& e, instant now);
+  void halve(const call& c, instant now);
   void leave_alone(server& s, std::string why, duration at_least, instant now);
   void leave_alone(entry& e, call_outcome what, std::string why, instant now);
   void take(const question& q, entry& e, server& s, std::vector<double> watts, instant now);
@@ -117,6 +112,11 @@ class asker {
     instant changed_at{};
   };
   std::map<served_model, version> versions_;
+  struct limit {
+    std::size_t points_at_once = 0;
+    instant since{};
+  };
+  std::map<served_model, limit> batches_;  // of models that did not take a whole curve
   std::mt19937_64 random_;
   call_counters counted_{};
   bool full_ = false;

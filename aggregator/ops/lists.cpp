@@ -1,5 +1,6 @@
 #include "aggregator/ops/lists.hpp"
 
+#include "aggregator/ops/listed_families.hpp"
 #include "aggregator/ops/power_json.hpp"
 #include "aggregator/ops/units.hpp"
 #include "aggregator/store/walk.hpp"
@@ -11,8 +12,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
-#include <unordered_set>
+#include <optional>
 
 namespace binnacle::ops {
 namespace {
@@ -22,9 +22,6 @@ constexpr std::size_t json_nodes_per_slice = 200;
 constexpr std::size_t visits_per_slice = 2'000;
 constexpr std::size_t lines_per_slice = 500;
 constexpr std::size_t most_decision_bytes = 32u << 20;
-/// Each family is looked for at every node. Exporters' families beyond these are left out of a list of all:
-/// one node may announce ten thousand.
-constexpr std::size_t most_foreign_families = 2'000;
 
 class json_list final : public http::slices {
  public:
@@ -65,23 +62,30 @@ class json_list final : public http::slices {
   std::size_t listed_ = 0;
 };
 
+/// Each once, our own in front, else by name.
+std::vector<std::string> own_first(std::vector<std::string> families) {
+  std::ranges::sort(families);
+  families.erase(std::unique(families.begin(), families.end()), families.end());
+  std::stable_partition(families.begin(), families.end(),
+                        [](const std::string& name) { return metrics::find(name) != nullptr; });
+  return families;
+}
+
 class exposition_list final : public http::slices {
  public:
   exposition_list(const store::view& nodes, std::vector<std::string> families, instant now, std::size_t most)
-      : families_(families.begin(), families.end()),
-        given_(!families.empty()),
-        place_(nodes),
-        now_(now),
-        most_(most) {}
+      : families_(own_first(std::move(families))), place_(nodes), now_(now), most_(most) {
+    if (families_.empty()) choice_.emplace(nodes);
+  }
 
   bool step() override {
-    if (!collected_) return collect();
-    if (family_ == families_.end()) return false;
+    if (choice_) return choose();
+    if (at_ == families_.size()) return false;
     std::size_t lines = 0;
     for (std::size_t visits = 0; visits < visits_per_slice && lines < lines_per_slice; ++visits) {
       const store::node_view* node = place_.next();
       if (node == nullptr) {
-        ++family_;
+        ++at_;
         begun_ = false;
         place_.restart();
         break;
@@ -105,45 +109,30 @@ class exposition_list final : public http::slices {
   }
 
  private:
-  /// Collects the families first, because the text format wants all series of a family together.
-  bool collect() {
-    constexpr std::size_t series_of_a_visit = 10;
-    for (std::size_t visits = 0; visits < visits_per_slice; ++visits) {
-      const store::node_view* node = given_ ? nullptr : place_.next();
-      if (node == nullptr) {
-        collected_ = true;
-        if (foreign_ > most_foreign_families)
-          pieces_.push_back(fmt::format(
-              "# more than {} families of exporters: those beyond are left out; ask for them with "
-              "?family=NAME\n",
-              most_foreign_families));
-        family_ = families_.begin();
-        place_.restart();
-        return true;
-      }
-      if (node->cells == nullptr || !shapes_.insert(node->cells->shared_shape()).second) continue;
-      const auto& all = node->cells->series().all;
-      for (const auto& series : all) collect(series.family);
-      visits += all.size() / series_of_a_visit;
-    }
+  /// The families come first, because the text format wants all series of a family together.
+  bool choose() {
+    if (choice_->step()) return true;
+    if (choice_->some_left_out())
+      pieces_.push_back(
+          fmt::format("# more than {} families of exporters: those beyond are left out; ask for them with "
+                      "?family=NAME\n",
+                      listed_families::most_foreign));
+    families_ = choice_->take();
+    choice_.reset();
     return true;
-  }
-  void collect(const std::string& family) {
-    if (families_.contains(family)) return;
-    if (metrics::find(family) == nullptr && ++foreign_ > most_foreign_families) return;
-    families_.insert(family);
   }
 
   std::size_t add(const store::node_view& node) {
     const store::shape& shape = node.cells->series();
+    const std::string& family = families_[at_];
     std::size_t lines = 0;
-    for (const std::uint32_t i : shape.of_family(*family_)) {
+    for (const std::uint32_t i : shape.of_family(family)) {
       const store::sample s = node.cells->load(i);
       if (!s.present(now_)) continue;
       const auto& series = shape.all[i];
-      const metrics::family* known = metrics::find(*family_);
+      const metrics::family* known = metrics::find(family);
       if (!begun_) {
-        out_.begin(*family_, series.type, known != nullptr ? known->help : std::string_view(series.help));
+        out_.begin(family, series.type, known != nullptr ? known->help : std::string_view(series.help));
         begun_ = true;
       }
       out_.add(exposition::with_target({{"node", node.name}}, series.labels),
@@ -153,19 +142,16 @@ class exposition_list final : public http::slices {
     return lines;
   }
 
-  std::set<std::string> families_;
-  std::set<std::string>::const_iterator family_;
-  bool given_;
-  bool collected_ = false;
-  bool begun_ = false;  // the family's HELP and TYPE are written
-  std::unordered_set<std::shared_ptr<const store::shape>> shapes_;
+  std::vector<std::string> families_;      // our own first: they are there if the page is cut off
+  std::size_t at_ = 0;                     // in families_
+  bool begun_ = false;                     // the family's HELP and TYPE are written
+  std::optional<listed_families> choice_;  // until the families are chosen; none: they were given
   store::walk place_;
   instant now_;
   std::size_t most_;
   exposition::writer out_;
   std::vector<std::string> pieces_;
   std::size_t bytes_ = 0;
-  std::size_t foreign_ = 0;  // families that are not Binnacle's own
 };
 
 class decisions_in_slices final : public http::slices {

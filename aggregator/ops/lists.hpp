@@ -23,7 +23,8 @@ struct fleet_query {
 std::unique_ptr<http::slices> fleet_json(const policy::view& nodes, fleet_query q);
 
 /// The present values of every node in the Prometheus text format, each series with the label node="…" in
-/// front. `families` selects families; empty: all. At `bytes` the text stops, and a comment says so.
+/// front, our own families before those of exporters. `families` selects families; empty: all
+/// (listed_families.hpp). At `bytes` the text stops, and a comment says so.
 std::unique_ptr<http::slices> fleet_exposition(const store::view& nodes, std::vector<std::string> families,
                                                instant now, std::size_t bytes = 64u << 20);
 

@@ -255,13 +255,7 @@ std::shared_ptr<const kind> column_set::kind_of(std::shared_ptr<const shape> s, 
     if (columns_[id]) attach(*k, id, ready);
   }
   kinds_[k->what.get()] = k;
-  const std::string* last = nullptr;  // series of one family stand together
-  for (const std::uint32_t i : k->what->by_family) {
-    const std::string& family = k->what->all[i].family;
-    const bool is_next = last == nullptr || *last != family;
-    if (is_next && families_.size() < most_families) families_.insert(family);
-    last = &family;
-  }
+  k->families = families_.hold(k->what->names->families);
   return k;
 }
 

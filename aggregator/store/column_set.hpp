@@ -1,5 +1,6 @@
 #pragma once
 
+#include "aggregator/store/announced_families.hpp"
 #include "aggregator/store/derive.hpp"
 #include "aggregator/store/shape.hpp"
 #include "aggregator/store/shared_column.hpp"
@@ -64,6 +65,7 @@ struct kind {
   std::vector<std::uint32_t> twins;
   static constexpr std::uint32_t alone = ~std::uint32_t{0};
   std::vector<std::vector<std::uint32_t>> columns_of;  ///< by group: column ids
+  std::unique_ptr<const announced_families::held> families;
 };
 
 /// A column wants the nodes to read a family this often. The pointers are good until the columns change.
@@ -109,9 +111,8 @@ class column_set {
   std::shared_ptr<const std::vector<plan_wish>> plan_wishes() const;
   std::size_t kinds() const noexcept { return kinds_.size(); }
 
-  /// The families of the kinds seen so far, at most most_families.
-  static constexpr std::size_t most_families = 5'000;
-  const std::set<std::string, std::less<>>& families() const noexcept { return families_; }
+  /// The families of the kinds that nodes are of now (announced_families.hpp).
+  std::vector<std::string_view> families() const { return families_.names(); }
 
   /// For each column in use and each family that it reads at some node: how often it wants the family read.
   /// Only families that a node can have.
@@ -136,7 +137,7 @@ class column_set {
   // The nodes own their kind; an entry of a shape that no node has is dropped at the next sweep.
   std::unordered_map<const shape*, std::weak_ptr<kind>> kinds_;
   std::size_t sweep_at_ = 64;
-  std::set<std::string, std::less<>> families_;
+  announced_families families_;
 };
 
 }  // namespace binnacle::store

@@ -148,8 +148,9 @@ class warehouse {
   /// Ids of the columns in use.
   std::vector<column_id> columns() const;
 
-  /// The families that nodes have announced so far; column_set::most_families at most.
-  const std::set<std::string, std::less<>>& families() const noexcept { return columns_.families(); }
+  /// The families that nodes announce now, in byte order (announced_families.hpp); good until the next
+  /// catalog comes or a node is forgotten.
+  std::vector<std::string_view> families() const { return columns_.families(); }
 
   std::size_t series_count() const noexcept { return series_; }
   /// Plans of columns that were compiled on this thread: for a new column one for each kind of node, for a

@@ -25,7 +25,7 @@ class columns_in_memory : public column_source {
   }
   void release(store::column_id) override {}
   duration stale_after(store::column_id) const override { return 10s; }
-  const family_names& announced() const override { return families; }
+  family_names announced() const override { return families; }
   std::vector<std::shared_ptr<store::shared_column>> all;
   family_names families;
 };

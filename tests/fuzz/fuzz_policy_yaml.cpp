@@ -36,7 +36,7 @@ class no_columns : public column_source {
   }
   void release(store::column_id) override { ++released_; }
   duration stale_after(store::column_id) const override { return {}; }
-  const family_names& announced() const override { return announced_; }
+  family_names announced() const override { return announced_; }
 
  private:
   std::uint32_t next_ = 0;

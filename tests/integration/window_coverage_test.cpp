@@ -116,7 +116,7 @@ class aggregator : sink, column_source {
   }
   void release(store::column_id id) override { stock_.unwatch(id); }
   duration stale_after(store::column_id id) const override { return stock_.stale_after(id); }
-  const family_names& announced() const override { return stock_.families(); }
+  family_names announced() const override { return stock_.families(); }
 
   wire::catalog catalog_ = store::two_packages();
   instant now_ = store::at_s(1);

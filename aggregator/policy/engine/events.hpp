@@ -57,8 +57,8 @@ class column_source {
   /// The longest stale-after of what the column is made of, as nodes have announced it so far; zero if none
   /// has.
   virtual duration stale_after(store::column_id id) const = 0;
-  /// For "did you mean".
-  virtual const family_names& announced() const = 0;
+  /// For "did you mean". Good until the store changes.
+  virtual family_names announced() const = 0;
 };
 
 }  // namespace binnacle::policy

@@ -18,12 +18,11 @@ constexpr std::size_t most_compared = 4;
 }  // namespace
 
 std::string remedy_for_unmeasured(const std::vector<std::string>& missing, const family_names& announced) {
-  const std::vector<std::string_view> known(announced.begin(), announced.end());
   bool foreign = false;
   for (std::size_t i = 0; i < missing.size() && i < most_compared; ++i) {
     if (metrics::family_of(missing[i]) != nullptr) continue;
     foreign = true;
-    const std::string_view near = nearest(missing[i], known);
+    const std::string_view near = nearest(missing[i], announced);
     if (near.empty() || near == missing[i]) continue;
     return fmt::format("did you mean {}{}?", near,
                        missing.size() == 1 ? "" : fmt::format(" instead of {}", missing[i]));

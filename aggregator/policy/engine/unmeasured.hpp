@@ -1,13 +1,13 @@
 #pragma once
 
-#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace binnacle::policy {
 
 /// The families that nodes announce.
-using family_names = std::set<std::string, std::less<>>;
+using family_names = std::vector<std::string_view>;
 
 /// What to do about metrics of which no node has a value, for a message. It names the announced metric that
 /// was probably meant, or says that no series can have such a name, or else says where to look. `missing`:

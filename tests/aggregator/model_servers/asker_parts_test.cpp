@@ -75,6 +75,24 @@ TEST_SUITE("aggregator/model_servers/asker/parts") {
     CHECK_MESSAGE(w.curve(other, points) == 1, "the server is not left alone");
   }
 
+  TEST_CASE(
+      "how much a model takes at once is forgotten with its last question, though its server is asked on") {
+    world w;
+    const question gone = about("h:1", "gone"), stays = about("h:1", "stays");
+    CHECK(w.curve(gone, 50) > 1);  // from now on in halves
+    (void)w.it.want(gone, w.now);
+    for (const instant until = w.now + 2 * asker::dropped_after; w.now < until; w.pass(1min)) {
+      (void)w.it.want(stays, w.now);
+      for (const auto& c : w.next()) w.it.answered(c, heard(watts(c), c), w.now);
+    }
+    CHECK(w.it.size() == 1);
+    CHECK(w.it.want(gone, w.now) == nullptr);
+    const auto calls = w.next();
+    REQUIRE(calls.size() == 1);
+    CHECK(calls[0].about == gone);
+    CHECK(calls[0].count == points);
+  }
+
   TEST_CASE("a batch that was refused once is tried larger again an hour later") {
     world w;
     const question q = about("h:1", "pc");

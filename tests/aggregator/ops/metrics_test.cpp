@@ -122,6 +122,29 @@ TEST_SUITE("aggregator/ops/metrics") {
           std::string::npos);
   }
 
+  TEST_CASE_FIXTURE(
+      house, "what one node's exporters are called keeps no other node's families out of a list of all") {
+    const auto announce = [this](const std::string& name, const std::string& prefix, int families) {
+      store::catalog_builder c;
+      c.group("textfile");
+      for (int i = 0; i < families; ++i) c.series(prefix + std::to_string(i), {}, 0);
+      auto row = add(name, c);
+      for (int i = 0; i < families; ++i) row->set_value(static_cast<std::size_t>(i), 1);
+      row->set_read(0, store::at_s(100));
+    };
+    announce("a-liar", "a", 9'000);  // first by node and by family
+    for (const char* name : {"worker-1", "worker-2", "worker-3"}) announce(name, "honest", 900);
+    const std::string text = joined(whole(fleet_exposition(nodes, {}, store::at_s(101))));
+    std::size_t honest = 0;
+    for (auto at = text.find("# TYPE honest"); at != std::string::npos;
+         at = text.find("# TYPE honest", at + 1))
+      ++honest;
+    CHECK(honest == 900);
+    CHECK(text.find("# TYPE a0 ") != std::string::npos);
+    CHECK(text.find("# more than 2000 families of exporters: ") != std::string::npos);
+    CHECK(text.find("# TYPE rapl_power_watts ") != std::string::npos);
+  }
+
   TEST_CASE_FIXTURE(house, "a text that grows too large is cut off and says so") {
     for (int i = 0; i < 3000; ++i) {
       auto row =
@@ -132,6 +155,28 @@ TEST_SUITE("aggregator/ops/metrics") {
     const std::string text = joined(whole(fleet_exposition(nodes, {}, store::at_s(101), 40'000)));
     CHECK(text.size() < 80'000);
     CHECK(text.find("# cut off: ") != std::string::npos);
+  }
+
+  TEST_CASE_FIXTURE(
+      house, "where the text is cut off, our own families are in it, and exporters' are what is missing") {
+    for (int i = 0; i < 300; ++i) {
+      store::catalog_builder c;
+      c.group("os").series("os_load1", {}, -2);
+      c.group("textfile").series("a_first", {{"text", std::string(1'000, 'x')}}, 0);
+      auto row = add("worker-" + std::to_string(i), c);
+      row->set_value(0, 123);
+      row->set_value(1, 1);
+      for (std::size_t group = 0; group < 2; ++group) row->set_read(group, store::at_s(100));
+    }
+    for (const std::vector<std::string>& asked :
+         {std::vector<std::string>{}, std::vector<std::string>{"a_first", "os_load1"}}) {
+      CAPTURE(asked.size());
+      const std::string text = joined(whole(fleet_exposition(nodes, asked, store::at_s(101), 100'000)));
+      CHECK(text.find("os_load1{node=\"worker-0\"} 1.23") != std::string::npos);
+      CHECK(text.find("os_load1{node=\"worker-299\"} 1.23") != std::string::npos);
+      CHECK(text.find("a_first{node=\"worker-0\"") != std::string::npos);
+      CHECK(text.find("# cut off: ") != std::string::npos);
+    }
   }
 
   TEST_CASE("our own numbers come with their family's help and type") {

@@ -49,7 +49,7 @@ class fake_columns : public column_source {
     }
     return {};
   }
-  const family_names& announced() const override { return families; }
+  family_names announced() const override { return families; }
   column& at(const store::column_spec& spec) {
     auto& c = columns[spec];
     if (!c.values) c = {store::column_id{next++}, std::make_shared<store::shared_column>(spec)};

@@ -4,9 +4,12 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace binnacle::store {
 
@@ -47,8 +50,35 @@ TEST_SUITE("aggregator/store/warehouse") {
 
   TEST_CASE("the families that nodes have announced are known") {
     bench b;
-    CHECK(b.store.families().contains("rapl_power_watts"));
-    CHECK_FALSE(b.store.families().contains("rapl_power_watts_0"));
+    const auto names = b.store.families();
+    const auto has = [&names](std::string_view name) {
+      return std::ranges::find(names, name) != names.end();
+    };
+    CHECK(has("rapl_power_watts"));
+    CHECK_FALSE(has("rapl_power_watts_0"));
+  }
+
+  TEST_CASE("one node's exporters can't use up the names that are known, and its names go with its catalog") {
+    warehouse w;
+    std::uint32_t version = 0;
+    const auto announce = [&](node_id id, const std::string& prefix, int families) {
+      catalog_builder c;
+      c.made.version = ++version;
+      c.group("textfile");
+      for (int i = 0; i < families; ++i) c.series(prefix + std::to_string(i));
+      REQUIRE(w.set_catalog(id, c.made, at_s(1)).has_value());
+    };
+    const node_id liar = w.node("liar").value(), honest = w.node("honest").value();
+    for (int i = 0; i < 10; ++i) announce(liar, "made_up_" + std::to_string(i) + "_", 9'000);
+    CHECK(w.families().size() == announced_families::most_new_of_a_kind);
+    announce(honest, "rack_inlet_", 2);
+    CHECK(w.families().size() == announced_families::most_new_of_a_kind + 2);
+    CHECK(w.families().back() == "rack_inlet_1");
+    announce(liar, "rack_inlet_", 1);
+    CHECK(w.families() == std::vector<std::string_view>{"rack_inlet_0", "rack_inlet_1"});
+    w.set_linked(honest, false, at_s(2));
+    CHECK(w.forget_idle(1s, at_s(10)).size() == 1);
+    CHECK(w.families() == std::vector<std::string_view>{"rack_inlet_0"});
   }
 
   TEST_CASE("a batch fills the row, brought to our time by the link's offset") {

@@ -6,7 +6,11 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdint>
+#include <functional>
+#include <random>
 #include <vector>
 
 namespace estimate_test {
@@ -40,6 +44,53 @@ statistics together(const std::vector<statistics>& nodes) {
   for (const statistics& s : nodes) all.push_back(&s);
   return pooled(all);
 }
+
+struct dice {
+  std::mt19937 random;
+
+  double between(double from, double to) {
+    return from + (to - from) * static_cast<double>(random()) / static_cast<double>(std::mt19937::max());
+  }
+  int number(int from, int to) { return std::min(to, static_cast<int>(between(from, to + 1))); }
+};
+
+double load_at(std::size_t bin) { return static_cast<double>(bin) / (statistics::bins - 1); }
+
+/// By load: the logarithm of the factor by which a node says more than the truth.
+using lie = std::function<double(double)>;
+
+lie any_lie(dice& d) {
+  const double size = d.between(-3, 3), step = d.between(0, 1);
+  switch (d.number(0, 3)) {
+    case 0: return [size, step](double load) { return load > step ? size : 0.0; };
+    case 1: return [size](double load) { return size * load; };
+    case 2: return [size, &d](double) { return d.number(0, 1) == 0 ? size : 0.0; };
+    default: return [&d](double) { return d.between(-3, 3); };
+  }
+}
+
+void stay(statistics& s, std::size_t bin, double off, dice& d) {
+  s.add(load_at(bin), truth(load_at(bin)) * std::exp(off), static_cast<std::uint16_t>(d.number(10, 300)));
+}
+
+/// A class of honest nodes at heights of their own, which measure to 2 %. Each has been at a span of the
+/// loads that holds those from 0.3 to 0.5.
+struct honest_class {
+  std::vector<statistics> nodes;
+  std::array<int, statistics::bins> at{};  // by bin: how many of them have been there
+
+  honest_class(dice& d, int count) {
+    for (int i = 0; i < count; ++i) {
+      const double from = d.between(-0.3, 0.3), to = d.between(0.5, 1.5), height = d.between(-0.2, 0.2);
+      statistics& s = nodes.emplace_back();
+      for (std::size_t b = 0; b < statistics::bins; ++b) {
+        if (load_at(b) < from || load_at(b) > to) continue;
+        stay(s, b, height + d.between(-0.02, 0.02), d);
+        ++at[b];
+      }
+    }
+  }
+};
 
 }  // namespace
 
@@ -183,6 +234,70 @@ TEST_SUITE("aggregator/predict/learning/estimate") {
     const auto glimpsed = together({honest, honest, honest, glimpse, liar});
     CHECK(estimate(honest, &glimpsed, 8).value().watts(8) < 2 * truth(1));
     CHECK(c.watts(8) > 1.2 * truth(1));
+  }
+
+  TEST_CASE("one liar beside two honest ones makes no load dearer or cheaper") {
+    const auto idle = measured(0, 0.4), honest = measured(0, 1);
+    for (const double factor : {4.0, 10.0, 0.1}) {
+      CAPTURE(factor);
+      statistics liar = idle;
+      for (int i = 0; i <= 400; ++i) liar.add(0.5 + i / 800.0, factor * truth(0.5 + i / 800.0));
+      const auto of_class = together({honest, honest, liar});
+      CHECK(worst(estimate(idle, &of_class, 8).value(), 0.1, 1) < 0.05);
+    }
+  }
+
+  TEST_CASE(
+      "while most nodes at a load are honest, liars move their class's curve there by less than a tenth") {
+    for (unsigned seed = 0; seed < 300; ++seed) {
+      CAPTURE(seed);
+      dice d{std::mt19937(seed)};
+      const int honest = d.number(2, 6), liars = d.number(1, honest - 1);
+      honest_class all(d, honest);
+      std::array<int, statistics::bins> lied_at{};
+      for (int i = 0; i < liars; ++i) {
+        statistics& s = all.nodes.emplace_back();
+        const lie how = any_lie(d);
+        for (std::size_t b = 0; b < statistics::bins; ++b) {
+          if (lied_at[b] + 1 >= all.at[b]) continue;
+          stay(s, b, how(load_at(b)), d);
+          ++lied_at[b];
+        }
+      }
+      const auto of_class = together(all.nodes);
+      double least = 1e9, most = 0;
+      for (std::size_t b = 0; b < statistics::bins; ++b) {
+        if (all.at[b] + lied_at[b] < 3) continue;
+        const double factor = of_class.watts(b) / truth(load_at(b));
+        least = std::min(least, factor);
+        most = std::max(most, factor);
+      }
+      CHECK(most < 1.1 * least);
+    }
+  }
+
+  TEST_CASE("a single liar makes no load twice as dear or half as dear, however few others have been there") {
+    for (unsigned seed = 0; seed < 300; ++seed) {
+      CAPTURE(seed);
+      dice d{std::mt19937(seed)};
+      honest_class all(d, d.number(2, 6));
+      statistics& liar = all.nodes.emplace_back();
+      const lie how = any_lie(d);
+      for (std::size_t b = 0; b < statistics::bins; ++b) stay(liar, b, how(load_at(b)), d);
+      const auto of_class = together(all.nodes);
+      std::vector<double> sure;
+      for (std::size_t b = 0; b < statistics::bins; ++b) {
+        if (all.at[b] >= 2) sure.push_back(of_class.watts(b) / truth(load_at(b)));
+      }
+      std::ranges::sort(sure);
+      const double right = sure.at(sure.size() / 2);
+      for (std::size_t b = 0; b < statistics::bins; ++b) {
+        CAPTURE(b);
+        const double factor = of_class.watts(b) / truth(load_at(b)) / right;
+        CHECK(factor < 2);
+        CHECK(factor > 0.5);
+      }
+    }
   }
 
   TEST_CASE("nodes of a class are at the height of the one in the middle, for a node without a meter") {
