@@ -2,8 +2,8 @@
 
   python3 images/index.py OUT FOLDER...
 
-Each FOLDER has the *.oci.tar that scripts/images made for one architecture; OUT gets an archive of the same name for each of them, with every
-architecture in it. The same archives give the same bytes. Source: opencontainers/image-spec v1.0, image-index.md.
+Each FOLDER has the *.oci.tar and *.spdx.json that scripts/images made for one architecture; OUT gets an archive of the same name for each of them, with
+every architecture in it, and the document of each architecture as NAME.ARCHITECTURE.spdx.json. The same archives give the same bytes. Source: opencontainers/image-spec v1.0, image-index.md.
 """
 
 import hashlib
@@ -41,6 +41,14 @@ def write(archive, files, time):
             tar.addfile(entry, io.BytesIO(files[name]))
 
 
+def keep_documents(out, image, folders):
+    """What is in each architecture's image; OUT keeps no document of an image that is not in it any more."""
+    made = {architecture: (folder / f"{image}.spdx.json").read_bytes() for folder, architecture in folders if (folder / f"{image}.spdx.json").exists()}
+    (out / f"{image}.spdx.json").unlink(missing_ok=True)
+    for architecture, document in made.items():
+        (out / f"{image}.{architecture}.spdx.json").write_bytes(document)
+
+
 def main(out, folders):
     names = sorted({p.name for folder in folders for p in folder.glob("*.oci.tar")})
     if not names:
@@ -64,6 +72,7 @@ def main(out, folders):
             "mediaType": INDEX, "digest": f"sha256:{digest}", "size": len(index), "annotations": {"org.opencontainers.image.ref.name": tags.pop()},
         }]}, sort_keys=True).encode()
         write(out / name, files, max(p[2] for p in parts))
+        keep_documents(out, name.removesuffix(".oci.tar"), [(folder, p[0]["platform"]["architecture"]) for folder, p in zip(folders, parts)])
         print(f"{out / name} sha256:{digest} {' '.join(architectures)}")
 
 

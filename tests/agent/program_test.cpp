@@ -2,6 +2,7 @@
 #include "tests/support/program.hpp"
 
 #include "agent/kernel/perf_event.hpp"
+#include "tests/agent/countable.hpp"
 #include "tests/support/machine/powercap_sim.hpp"
 #include "tests/support/net/https_client.hpp"
 #include "tests/support/net/pki.hpp"
@@ -154,6 +155,8 @@ TEST_CASE("it keeps no capability that its sources do not need, and no program i
       MESSAGE("skipped: this user has no CAP_PERFMON");
     } else if (!perfmon_suffices("/proc")) {
       MESSAGE("skipped: at this kernel.perf_event_paranoid Debian's and Ubuntu's kernels take CAP_SYS_ADMIN");
+    } else if (!binnacle::agent::test::every_cpu_can_be_counted()) {
+      MESSAGE("skipped: the events of the CPUs that /sys lists cannot be counted here");
     } else {
       agent_program p({"--sources", "pmu", "--listen", "127.0.0.1:0"});
       REQUIRE(p.until("source pmu works"));

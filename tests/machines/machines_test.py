@@ -1,9 +1,9 @@
-"""The tests on machines that this one is not: each test program runs with the /sys and /proc of a machine of tests/data/machines, and in other
-surroundings (time zone, language, umask, user, network). What fails here and passes at home asks the machine.
+"""The tests on machines that this one is not: unit tests and the agent's component tests run with the /sys and /proc of each machine of
+tests/data/machines, and unit and component tests in other surroundings (time zone, language, umask, user, network). What fails here and passes at home asks the machine.
 
     tests/machines/machines_test.py --build build [--full] [NAME...]     NAME: a machine or one of the surroundings, as it is printed
 
-Needs root, for mount and network namespaces of its own. --full: in other surroundings the slow tests, too."""
+Needs root, for mount and network namespaces of its own. --full: the slow tests, too."""
 import argparse
 import concurrent.futures
 import json
@@ -18,7 +18,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 MACHINES = HERE.parent / "data/machines"
 A_USER = "65534"
 PATIENCE = 10  # times the limit of `meson test`: the machine may be busy
-# Component tests that take longer than a quarter of a minute: in other surroundings with --full only.
+# Component tests that take longer than a quarter of a minute: with --full only.
 SLOW = {"ipmi-helper", "ipmi-helper-in-band", "ipmi-helper-lan", "agent-bmc-program", "ingest", "callers", "kube_component"}
 
 
@@ -121,6 +121,8 @@ def main():
     every = tests_of(build)
     unit = [t for t in every if any(s.endswith("unit") for s in t["suite"])]
     component = [t for t in every if any(s.endswith("component") for s in t["suite"]) and (args.full or t["name"] not in SLOW)]
+    # Of the programs, the agent alone looks at a machine's hardware.
+    looking = unit + [t for t in component if t["name"].startswith("agent")]
 
     right = True
     with tempfile.TemporaryDirectory(prefix="binnacle-trees-") as folder:
@@ -135,7 +137,7 @@ def main():
                 continue
             root = f"{folder}/{name}"
             subprocess.run([build / "tests/support/binnacle-sim-machine", MACHINES / f"{name}.yaml", root], check=True)
-            right = run_all(build, name, unit, ["-m", root], {}, []) and right
+            right = run_all(build, name, looking, ["-m", root], {}, []) and right
         for name, place in places.items():
             if not args.names or name in args.names:
                 right = run_all(build, name, unit + component, *place) and right

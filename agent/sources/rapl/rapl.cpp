@@ -99,7 +99,9 @@ result<void> rapl_source::discover(board& out) {
     for (const auto& p : by_perf.problems) none.message += "; " + p;
     return none;
   }
-  const auto zones = tree ? tree->zones : zones_of(events);
+  // Each part comes from the first door that shows it: MMIO has only the package and perhaps its memory.
+  auto zones = tree ? tree->zones : std::vector<rapl_zone>();
+  add_missing(zones, zones_of(events));
   group_ = out.add_group("rapl", "", options_.period, metrics::stale_after(options_.period));
   // Packages first, because the bounds of psys and of parts depend on the packages' TDPs.
   for (const auto& z : zones) {
@@ -171,6 +173,11 @@ void rapl_source::announce_package(metered_zone& z, board& out) {
   }
   z.headroom = out.add_series(group_, "rapl_headroom_ratio", labels);
   z.utilization = out.add_series(group_, "rapl_tdp_utilization_ratio", labels);
+  // A limit that this door does not show (any more) must not stay with its last watts.
+  for (const auto& l : z.limits) {
+    if (!std::ranges::count(z.about.constraints, l.name, &rapl_zone::constraint::name))
+      out.set_absent(l.series, absence::missing);
+  }
   z.limits.clear();
   for (const auto& c : z.about.constraints) {
     auto series =
@@ -182,7 +189,9 @@ void rapl_source::announce_package(metered_zone& z, board& out) {
 std::string rapl_source::why_unreadable(const metered_zone& z, const powercap_number& n) const {
   if (z.about.folder.empty()) {
     const auto refusal = why_refused(n.error_number, options_.proc_root);
-    return fmt::format("{}; the perf PMU power does not help, {}: {}", no_tree_, refusal.why, refusal.remedy);
+    const auto powercap =
+        no_tree_.empty() ? fmt::format("powercap does not show {}", full_name(z.about)) : no_tree_;
+    return fmt::format("{}; the perf PMU power does not help, {}: {}", powercap, refusal.why, refusal.remedy);
   }
   if (!z.files) return fmt::format("zone {} has vanished", z.about.folder);
   if (n.reason == absence::permission) {

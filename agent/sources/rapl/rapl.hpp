@@ -28,9 +28,10 @@ struct rapl_options {
   std::function<void(duration)> pause = [](duration d) { std::this_thread::sleep_for(d); };
 };
 
-/// Power, energy and limits of CPU packages and their parts, from the kernel's powercap tree. If energy
-/// cannot be read there (no driver, a runtime that masks it, files of root), it comes from the perf PMU
-/// `power`, which has the same counters and needs CAP_PERFMON. That PMU has no limits and no TDP.
+/// Power, energy and limits of CPU packages and their parts, from the kernel's powercap tree. If the energy
+/// of one cannot be read there (no driver, only the MMIO driver, a runtime that masks it, files of root), it
+/// comes from the perf PMU `power`, which has the same counters and needs CAP_PERFMON. That PMU has no limits
+/// and no TDP.
 ///
 /// A zone that was seen once stays announced. If it vanishes, its series become absent (missing), and so does
 /// the node's sum. Otherwise the sum would silently lack a package.
@@ -68,7 +69,6 @@ class rapl_source final : public source {
     board::series_ref utilization = board::no_series;
   };
 
-  std::vector<finding> probe_events(const power_pmu& by_perf, const rapl_absence& no_tree);
   metered_zone* find(const rapl_zone& z);
   void adopt(const rapl_zone& z, const std::vector<power_event>& events, board& out);
   void choose_door(metered_zone& known, const std::vector<power_event>& events);

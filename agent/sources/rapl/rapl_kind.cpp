@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <chrono>
 #include <linux/capability.h>
+#include <string>
+#include <vector>
 
 namespace binnacle::agent {
 
@@ -29,15 +31,18 @@ void rapl_kind::add_needs(const settings& s, source_needs& needs) const {
   // It is enough to try one zone's file: the driver gives all of them the same mode.
   const auto tree = find_rapl_zones(s.sys_root);
   const auto energy = tree ? tree->zones.front().folder + "/energy_uj" : std::string();
-  const bool closed = energy.empty() || (!open_readonly(energy) && errno == EACCES);
+  const bool closed = !tree || (!open_readonly(energy) && errno == EACCES);
   const bool may_count =
-      (needs.owned & one_capability(CAP_PERFMON)) != 0 && (energy.empty() || perfmon_suffices(s.proc_root));
-  if (closed && may_count && !find_power_pmu(s.sys_root).events.empty()) {
-    // Prefer CAP_PERFMON to CAP_DAC_READ_SEARCH, because it opens no other file of the node.
-    needs.capabilities.push_back({CAP_PERFMON, "rapl (the perf PMU power)"});
-  } else if (!energy.empty()) {
-    needs.files.push_back(energy);
-  }
+      (needs.owned & one_capability(CAP_PERFMON)) != 0 && (!tree || perfmon_suffices(s.proc_root));
+  const auto events = find_power_pmu(s.sys_root).events;
+  auto zones = tree ? tree->zones : std::vector<rapl_zone>();
+  const auto in_powercap = zones.size();
+  add_missing(zones, zones_of(events));
+  // Prefer CAP_PERFMON to CAP_DAC_READ_SEARCH, because it opens no other file of the node.
+  const bool instead = may_count && tree && closed && find_event(events, tree->zones.front()) != nullptr;
+  const bool beside = may_count && zones.size() > in_powercap;
+  if (instead || beside) needs.capabilities.push_back({CAP_PERFMON, "rapl (the perf PMU power)"});
+  if (tree && !instead) needs.files.push_back(energy);
 }
 
 rapl_options rapl_kind::options(const settings& s) const {

@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -40,6 +42,18 @@ looked_at at_perf(const power_event& e, const perf_opener& open, bool must_move)
   return {read, read(), must_move, true};
 }
 
+// By the first door that gives energy.
+looked_at look_at(const rapl_zone& z, const std::vector<power_event>& events, const perf_opener& open) {
+  const auto* e = find_event(events, z);
+  if (z.folder.empty()) return at_perf(*e, open, must_move(z));
+  const auto files = std::make_shared<zone_files>(z.folder);
+  const auto read = [files] { return files->energy_uj(0, 0); };
+  looked_at by_files{read, read(), must_move(z)};
+  if (by_files.first.reason == absence::none || e == nullptr) return by_files;
+  auto by_perf = at_perf(*e, open, must_move(z));
+  return by_perf.first.reason == absence::none ? by_perf : by_files;
+}
+
 // Looks again until every counter that must move has moved, for at most a second.
 void look_for_moves(std::vector<looked_at>& counters, const std::function<void(duration)>& pause) {
   for (int look = 0; look < most_looks && std::ranges::any_of(counters, &looked_at::is_dead); ++look) {
@@ -66,98 +80,83 @@ void add_refused(const power_pmu& by_perf, std::vector<finding>& found) {
                      "report it to the kernel's or the hypervisor's makers; powercap has the same counters"});
 }
 
+// Why a part is not in powercap, if the perf PMU shows it.
+rapl_absence why_not_in_powercap(const result<rapl_tree>& tree, const std::string& sys_root) {
+  if (tree)
+    return {errc::unsupported, "powercap does not show it", "load the driver (modprobe intel_rapl_msr)"};
+  if (tree.error().code == errc::io) return {errc::io, tree.error().message, reload_remedy};
+  return why_no_rapl(sys_root);
+}
+
+finding of_event(const rapl_zone& z, const looked_at& c, const rapl_absence& not_in_powercap,
+                 const std::string& proc_root) {
+  const int failed = c.first.error_number;
+  const auto what = full_name(z) + energy_by_perf;
+  if (failed != 0) {
+    const auto refusal = why_refused(failed, proc_root);
+    return {finding::grade::broken, what, fmt::format("{}; {}", not_in_powercap.why, refusal.why),
+            fmt::format("{}; or else {}", not_in_powercap.remedy, refusal.remedy)};
+  }
+  if (c.is_dead()) return dead(what);
+  if (z.is_package()) {
+    return {finding::grade::limited, what, fmt::format("no limits and no headroom: {}", not_in_powercap.why),
+            not_in_powercap.remedy};
+  }
+  return {finding::grade::works, what, {}, {}};
+}
+
+finding of_zone(const rapl_zone& z, const looked_at& c, const std::optional<double>& tdp,
+                const std::string& if_closed) {
+  auto what = full_name(z);
+  for (const auto& one : z.constraints) {
+    const auto limit = constraint_files(z.folder, one.index).power_limit_uw();
+    if (z.is_package() && limit.reason == absence::none) {
+      what += fmt::format(", {} {:g} W", one.name, to_watts(limit.value));
+    }
+  }
+  if (c.by_perf) what += energy_by_perf;
+  const auto& n = c.first;
+  if (n.reason == absence::permission) return {finding::grade::broken, what, why_energy_is_closed, if_closed};
+  if (n.reason != absence::none) {
+    return {finding::grade::broken, what,
+            fmt::format("{}/energy_uj: {}", z.folder,
+                        n.reason == absence::malformed ? "not a number" : describe(n.error_number)),
+            reload_remedy};
+  }
+  if (c.is_dead()) return dead(what);
+  if (z.is_package() && !tdp) {
+    return {finding::grade::limited, what, "the kernel does not say its TDP (usual on AMD)",
+            "set rapl-tdp to the watts of one package; without it there is no utilization"};
+  }
+  if (z.is_package()) what += fmt::format(", TDP {:g} W", *tdp);
+  return {finding::grade::works, what, {}, {}};
+}
+
 }  // namespace
 
 std::vector<finding> rapl_source::probe() {
   const auto tree = find_rapl_zones(options_.sys_root);
   const auto by_perf = find_power_pmu(options_.sys_root);
-  const auto& events = by_perf.events;
-  if (!tree) {
-    constexpr const char* what = "power of the CPU packages (RAPL)";
-    auto none = why_no_rapl(options_.sys_root);
-    if (tree.error().code == errc::io) none = {errc::io, tree.error().message, reload_remedy};
-    if (!events.empty()) return probe_events(by_perf, none);
-    const auto grade = none.code == errc::unsupported ? finding::grade::absent : finding::grade::broken;
-    std::vector<finding> found{{grade, what, std::move(none.why), std::move(none.remedy)}};
-    add_refused(by_perf, found);
-    return found;
+  const auto not_in_powercap = why_not_in_powercap(tree, options_.sys_root);
+  auto zones = tree ? tree->zones : std::vector<rapl_zone>();
+  add_missing(zones, zones_of(by_perf.events));
+  std::vector<finding> found;
+  if (zones.empty()) {
+    const auto grade =
+        not_in_powercap.code == errc::unsupported ? finding::grade::absent : finding::grade::broken;
+    found.push_back({grade, "power of the CPU packages (RAPL)", not_in_powercap.why, not_in_powercap.remedy});
   }
   std::vector<looked_at> counters;
-  for (const auto& z : tree->zones) {
-    auto files = std::make_shared<zone_files>(z.folder);
-    looked_at c{[files] { return files->energy_uj(0, 0); }, files->energy_uj(0, 0), must_move(z)};
-    if (const auto* e = find_event(events, z); c.first.reason != absence::none && e != nullptr) {
-      if (auto other = at_perf(*e, open_, must_move(z)); other.first.reason == absence::none)
-        c = std::move(other);
-    }
-    counters.push_back(std::move(c));
-  }
+  for (const auto& z : zones) counters.push_back(look_at(z, by_perf.events, open_));
   look_for_moves(counters, options_.pause);
-  std::vector<finding> found;
-  for (std::size_t i = 0; i < counters.size(); ++i) {
-    const auto& z = tree->zones[i];
-    const auto& c = counters[i];
-    auto what = full_name(z);
-    for (const auto& one : z.constraints) {
-      const auto limit = constraint_files(z.folder, one.index).power_limit_uw();
-      if (z.is_package() && limit.reason == absence::none) {
-        what += fmt::format(", {} {:g} W", one.name, to_watts(limit.value));
-      }
-    }
-    const auto& n = c.first;
-    if (c.by_perf) what += energy_by_perf;
-    const auto tdp = tdp_of(z);
-    if (n.reason == absence::permission) {
-      found.push_back({finding::grade::broken, what, why_energy_is_closed,
-                       closed_energy_remedy(by_perf, options_.proc_root)});
-    } else if (n.reason != absence::none) {
-      found.push_back(
-          {finding::grade::broken, what,
-           fmt::format("{}/energy_uj: {}", z.folder,
-                       n.reason == absence::malformed ? "not a number" : describe(n.error_number)),
-           reload_remedy});
-    } else if (c.is_dead()) {
-      found.push_back(dead(what));
-    } else if (z.is_package() && !tdp) {
-      found.push_back({finding::grade::limited, what, "the kernel does not say its TDP (usual on AMD)",
-                       "set rapl-tdp to the watts of one package; without it there is no utilization"});
-    } else {
-      found.push_back({finding::grade::works,
-                       tdp && z.is_package() ? fmt::format("{}, TDP {:g} W", what, *tdp) : what,
-                       {},
-                       {}});
-    }
-  }
-  for (const auto& p : tree->problems)
-    found.push_back({finding::grade::broken, "a zone", p, "reload the driver intel_rapl_msr"});
-  add_refused(by_perf, found);
-  return found;
-}
-
-std::vector<finding> rapl_source::probe_events(const power_pmu& by_perf, const rapl_absence& no_tree) {
-  const auto& events = by_perf.events;
-  const auto zones = zones_of(events);
-  std::vector<looked_at> counters;
-  for (const auto& z : zones) counters.push_back(at_perf(*find_event(events, z), open_, must_move(z)));
-  look_for_moves(counters, options_.pause);
-  std::vector<finding> found;
+  const auto if_closed = closed_energy_remedy(by_perf, options_.proc_root);
   for (std::size_t i = 0; i < zones.size(); ++i) {
     const auto& z = zones[i];
-    const int failed = counters[i].first.error_number;
-    const auto what = full_name(z) + energy_by_perf;
-    if (failed != 0) {
-      const auto refusal = why_refused(failed, options_.proc_root);
-      found.push_back({finding::grade::broken, what, fmt::format("{}; {}", no_tree.why, refusal.why),
-                       fmt::format("{}; or else {}", no_tree.remedy, refusal.remedy)});
-    } else if (counters[i].is_dead()) {
-      found.push_back(dead(what));
-    } else if (z.is_package()) {
-      found.push_back({finding::grade::limited, what,
-                       fmt::format("no limits and no headroom: {}", no_tree.why), no_tree.remedy});
-    } else {
-      found.push_back({finding::grade::works, what, {}, {}});
-    }
+    found.push_back(z.folder.empty() ? of_event(z, counters[i], not_in_powercap, options_.proc_root)
+                                     : of_zone(z, counters[i], tdp_of(z), if_closed));
   }
+  for (const auto& p : tree ? tree->problems : std::vector<std::string>())
+    found.push_back({finding::grade::broken, "a zone", p, "reload the driver intel_rapl_msr"});
   add_refused(by_perf, found);
   return found;
 }

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string_view>
 
 namespace binnacle::agent {
@@ -88,6 +89,33 @@ void collect(const std::string& folder, const std::string& package, unsigned dep
   for (const auto& child : children(folder)) collect(child, below, depth + 1, out);
 }
 
+// The zones of one control type. On a real machine the two folders are the same; a container may see only one
+// of them.
+rapl_tree zones_of_type(const std::string& sys_root, const char* type) {
+  rapl_tree tree;
+  for (const auto* powercap : {"/class/powercap/", "/devices/virtual/powercap/"}) {
+    tree = {};
+    for (const auto& folder : children(sys_root + powercap + type)) collect(folder, "", 0, tree);
+    if (!tree.zones.empty()) break;
+  }
+  return tree;
+}
+
+// "0" of "0-die-1".
+std::string_view socket_of(std::string_view package) { return package.substr(0, package.find("-die-")); }
+
+// Whether these zones have this one, or divide its socket differently.
+bool shows(std::span<const rapl_zone> zones, const rapl_zone& z) {
+  bool same_socket = false, same_package = false;
+  for (const auto& known : zones) {
+    if (known.zone == z.zone && known.package == z.package) return true;
+    if (z.package.empty() || known.package.empty()) continue;
+    same_socket = same_socket || socket_of(known.package) == socket_of(z.package);
+    same_package = same_package || known.package == z.package;
+  }
+  return same_socket && !same_package;
+}
+
 // A control type of powercap that has zones and does not belong to RAPL. Empty if there is none.
 std::string other_control_type(const std::string& sys_root) {
   std::error_code bad;
@@ -132,19 +160,21 @@ rapl_absence why_no_rapl(const std::string& sys_root) {
 }
 
 result<rapl_tree> find_rapl_zones(const std::string& sys_root) {
-  rapl_tree tree;
-  // On a real machine the first two are the same folder; a container may see only one of them. If the
-  // registers' driver is missing (intel_rapl_msr is not loaded), the packages' counters can still be read by
-  // MMIO.
-  for (const auto* base : {"/class/powercap/intel-rapl", "/devices/virtual/powercap/intel-rapl",
-                           "/class/powercap/intel-rapl-mmio", "/devices/virtual/powercap/intel-rapl-mmio"}) {
-    tree = {};
-    for (const auto& folder : children(sys_root + base)) collect(folder, "", 0, tree);
-    if (!tree.zones.empty()) return tree;
-  }
+  auto tree = zones_of_type(sys_root, "intel-rapl");
+  const auto by_mmio = zones_of_type(sys_root, "intel-rapl-mmio");
+  add_missing(tree.zones, by_mmio.zones);
+  tree.problems.insert(tree.problems.end(), by_mmio.problems.begin(), by_mmio.problems.end());
+  if (!tree.zones.empty()) return tree;
   if (!tree.problems.empty()) return error{errc::io, tree.problems.front()};
   const auto none = why_no_rapl(sys_root);
   return error{none.code, none.why + ": " + none.remedy};
+}
+
+void add_missing(std::vector<rapl_zone>& zones, const std::vector<rapl_zone>& others) {
+  const auto first = zones.size();
+  for (const auto& z : others) {
+    if (!shows(std::span(zones.data(), first), z)) zones.push_back(z);
+  }
 }
 
 }  // namespace binnacle::agent

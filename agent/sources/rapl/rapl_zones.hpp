@@ -30,11 +30,17 @@ struct rapl_tree {
 };
 
 /// The zones of the control type intel-rapl below `sys_root` (AMD's have that name, too): packages first,
-/// each followed by its parts. Zone numbers are hexadecimal, may have holes and do not follow the sockets, so
-/// the zones' names count. intel-rapl-mmio shows the same counters, so it is used only if intel-rapl has no
-/// zone. Errors: unsupported (no such machine or driver), permission (masked); the message says what to do.
-/// Blocks: reads folders and some small files. Source: Linux Documentation/power/powercap/powercap.rst.
+/// each followed by its parts. Behind them the zones that only intel-rapl-mmio shows, the same counters by
+/// another door. Zone numbers are hexadecimal, may have holes and do not follow the sockets, so the zones'
+/// names count. Errors: unsupported (no such machine or driver), permission (masked); the message says what
+/// to do. Blocks: reads folders and some small files. Source: Linux
+/// Documentation/power/powercap/powercap.rst, drivers/thermal/intel/int340x_thermal/processor_thermal_rapl.c.
 result<rapl_tree> find_rapl_zones(const std::string& sys_root);
+
+/// Adds to `zones` those of `others`, another view of the same machine, that it does not show. Nothing is
+/// counted twice: where the two divide a socket differently (one into dies, the other not, as kernels did
+/// with some EPYCs), that socket stays as `zones` has it. Pure.
+void add_missing(std::vector<rapl_zone>& zones, const std::vector<rapl_zone>& others);
 
 /// Why no zone was found, in parts for --probe.
 struct rapl_absence {

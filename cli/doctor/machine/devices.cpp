@@ -35,7 +35,8 @@ finding of_ipmi(const place& p) {
 
 finding of_power(const place& p) {
   const std::string sys = p.sys();
-  const std::string counter = sys + "/class/powercap/intel-rapl:0/energy_uj";
+  std::string counter = sys + "/class/powercap/intel-rapl:0/energy_uj";
+  if (!exists(counter)) counter = sys + "/class/powercap/intel-rapl-mmio:0/energy_uj";
   const bool pmu = exists(sys + "/bus/event_source/devices/power/type");
   const std::string_view second = pmu ? "; the perf PMU power has them, too" : "";
   if (exists(counter)) {

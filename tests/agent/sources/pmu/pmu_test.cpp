@@ -1,7 +1,7 @@
 #include "agent/sources/pmu/pmu.hpp"
 
-#include "agent/kernel/cpu_list.hpp"
 #include "agent/sources/pmu/named_events.hpp"
+#include "tests/agent/countable.hpp"
 #include "tests/agent/perf_machine.hpp"
 #include "tests/agent/sources/pmu/touch_pages.hpp"
 
@@ -389,15 +389,9 @@ TEST_CASE("the probe names what works and what would mend the rest") {
   }
 }
 
-// Uses the kernel's own counters. The test first checks whether it can: in a container /sys may list no CPUs
-// or others than there are, and counting on whole CPUs needs a privilege.
+// Uses the kernel's own counters, where they can be counted.
 TEST_CASE("software events of this very machine") {
-  constexpr perf_encoding context_switches{.type = 1, .config = 3};
-  const auto online = read_cpu_list("/sys/devices/system/cpu/online").value_or(std::vector<unsigned>());
-  const auto counts = [&](unsigned cpu) {
-    return static_cast<bool>(open_perf_event({.event = context_switches, .cpu = cpu}));
-  };
-  if (online.empty() || !std::ranges::all_of(online, counts)) {
+  if (!agent::test::every_cpu_can_be_counted()) {
     MESSAGE("skipped: the events of the CPUs that /sys lists cannot be counted here");
     return;
   }

@@ -13,6 +13,8 @@
 #include <cerrno>
 #include <filesystem>
 #include <linux/capability.h>
+#include <string>
+#include <vector>
 
 namespace power_pmu_test {
 
@@ -55,6 +57,11 @@ struct bench : agent::test::perf_machine {
 
   rapl_source source;
 };
+
+// What MMIO shows of a client; its counter stands still until a test writes it.
+std::vector<zone_spec> package_by_mmio() {
+  return {{.name = "package-0", .constraints = {{"long_term", 28'000'000, 976, 28'000'000}}}};
+}
 
 // Replaces the file by a folder, from which even root cannot read a number.
 void close_energy(const temp_folder& sys) {
@@ -204,6 +211,65 @@ TEST_CASE("when powercap opens again it is taken, with one reading without power
   CHECK(shown(b.out, "rapl_energy_joules_total", {{"zone", "package"}, {"package", "0"}}) == "370");
 }
 
+// Before, the PMU's parts counted only where powercap had no zone at all.
+TEST_CASE("beside intel-rapl-mmio, which has the package alone, the PMU gives the other parts") {
+  bench b(pmus::client());
+  write_powercap_tree(b.sys.path(), package_by_mmio(), "intel-rapl-mmio");
+  REQUIRE(b.source.discover(b.out));
+  for (unsigned second = 1; second <= 3; ++second) {
+    b.sys.write("devices/virtual/powercap/intel-rapl-mmio/intel-rapl-mmio:0/energy_uj",
+                std::to_string(second * 9'000'000) + "\n");
+    REQUIRE(b.read());
+  }
+  CHECK(b.watts("0") == "9.0");
+  CHECK(shown(b.out, "rapl_limit_watts", {{"package", "0"}, {"constraint", "long_term"}}) == "28.0");
+  CHECK(shown(b.out, "rapl_zone_power_watts", {{"zone", "core"}, {"package", "0"}}) == "30.0");
+  CHECK(shown(b.out, "rapl_zone_power_watts", {{"zone", "uncore"}, {"package", "0"}}) == "30.0");
+  CHECK(shown(b.out, "rapl_zone_power_watts", {{"zone", "psys"}}) == "500.0");
+  for (const auto& r : b.sim.requests()) CHECK(r.event.config != 2);  // not the package a second time
+  CHECK(b.source.limitation().empty());
+}
+
+TEST_CASE("a part that only the PMU shows, and that may not be counted, is absent with both reasons") {
+  bench b(pmus::client());
+  write_powercap_tree(b.sys.path(), package_by_mmio(), "intel-rapl-mmio");
+  b.sim.refusal = [](const perf_request&) { return EACCES; };
+  REQUIRE(b.source.discover(b.out));
+  REQUIRE(b.read());
+  CHECK(shown(b.out, "rapl_zone_power_watts", {{"zone", "psys"}}) == "permission");
+  CHECK(holds(b.source.limitation(), "powercap does not show"));
+  CHECK(holds(b.source.limitation(), "CAP_PERFMON"));
+}
+
+TEST_CASE("a socket that powercap shows as a whole and the PMU by its dies is counted once") {
+  auto machine = pmus::epyc();
+  machine.seats = {{0, 0}, {0, 0}, {0, 1}, {0, 1}};
+  bench b(machine);
+  powercap_sim powercap(b.sys.path(), {machines::epyc()[0]}, 70, 0);
+  REQUIRE(b.source.discover(b.out));
+  for (int i = 0; i < 3; ++i) {
+    powercap.advance(1s);
+    REQUIRE(b.read());
+  }
+  CHECK(b.watts("0") == "70.0");
+  CHECK(b.watts("0-die-0") == "no such series");
+  CHECK(b.watts("0-die-1") == "no such series");
+}
+
+// Before, they stayed with their last watts, and each reading made them look fresh.
+TEST_CASE("when powercap goes and the PMU takes over, the limits are missing") {
+  bench b(pmus::xeon());
+  write_powercap_tree(b.sys.path(), machines::xeon_two_sockets());
+  REQUIRE(b.source.discover(b.out));
+  REQUIRE(b.read());
+  const metrics::label_set labels{{"package", "0"}, {"constraint", "long_term"}};
+  REQUIRE(shown(b.out, "rapl_limit_watts", labels) == "205.0");
+  b.sys.remove("devices/virtual/powercap");
+  REQUIRE(b.source.discover(b.out));
+  REQUIRE(b.read());
+  CHECK(shown(b.out, "rapl_limit_watts", labels) == "missing");
+}
+
 TEST_CASE("without either right both are named, and granting one mends it") {
   bench b(pmus::xeon());
   b.sim.refusal = [](const perf_request&) { return EACCES; };
@@ -262,6 +328,18 @@ TEST_CASE("the probe says by which door energy comes") {
     CHECK(holds(found[0].what, "TDP 205 W"));
     CHECK(holds(found[0].what, "perf PMU power"));
   }
+  SUBCASE("powercap, but only one package, by MMIO") {
+    write_powercap_tree(b.sys.path(), package_by_mmio(), "intel-rapl-mmio");
+    const auto found = b.source.probe();
+    REQUIRE(found.size() == 5);
+    CHECK(found[0].what == "package-0, long_term 28 W");
+    CHECK(found[1].how == finding::grade::limited);
+    CHECK(found[1].what == "package-1, energy by the perf PMU power");
+    CHECK(holds(found[1].why, "powercap does not show it"));
+    CHECK(holds(found[1].remedy, "intel_rapl_msr"));
+    CHECK(found[2].how == finding::grade::works);
+    CHECK(found[2].what == "package-0 dram, energy by the perf PMU power");
+  }
   SUBCASE("neither") {
     b.sim.refusal = [](const perf_request&) { return EACCES; };
     const auto found = b.source.probe();
@@ -315,6 +393,33 @@ TEST_CASE("CAP_PERFMON is asked for where it does instead of CAP_DAC_READ_SEARCH
   sys.write("proc/sys/kernel/perf_event_paranoid", "3\n");
   if (has_one_of(file_capabilities))
     CHECK(needed_privileges(s, kinds).needed == one_capability(CAP_DAC_READ_SEARCH));
+}
+
+TEST_CASE("CAP_PERFMON is asked for where only the PMU shows a part, and instead only where it shows all") {
+  temp_folder sys;
+  settings s;
+  s.sources = {"rapl"};
+  s.sys_root = sys.path();
+  s.proc_root = sys / "proc";
+  sys.write("proc/sys/kernel/perf_event_paranoid", "2\n");
+  const auto kinds = all_source_kinds();
+  const bool has_it = (effective_capabilities() & one_capability(CAP_PERFMON)) != 0;
+  SUBCASE("a part beside MMIO's open package") {
+    write_pmu_tree(sys.path(), pmus::client());
+    write_powercap_tree(sys.path(), package_by_mmio(), "intel-rapl-mmio");
+    CHECK(needed_privileges(s, kinds).needed == (has_it ? one_capability(CAP_PERFMON) : capability_set{0}));
+  }
+  // Before, such a PMU was taken for all of RAPL, and the packages were lost.
+  SUBCASE("a PMU without packages beside a closed powercap") {
+    auto machine = pmus::client();
+    std::erase_if(machine.pmus[3].events, [](const auto& e) { return e.first.starts_with("energy-pkg"); });
+    write_pmu_tree(sys.path(), machine);
+    write_powercap_tree(sys.path(), machines::client());
+    std::filesystem::permissions(sys / (zone_folder({0}) + "/energy_uj"), std::filesystem::perms::none);
+    const auto wanted =
+        has_one_of(file_capabilities) ? one_capability(CAP_DAC_READ_SEARCH) : capability_set{0};
+    CHECK(needed_privileges(s, kinds).needed == wanted);
+  }
 }
 
 TEST_SUITE_END();

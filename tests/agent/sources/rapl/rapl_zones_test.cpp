@@ -77,6 +77,26 @@ TEST_CASE("intel-rapl-mmio counts where it is the only door") {
   CHECK(tree.zones[0].folder.find("/intel-rapl-mmio/intel-rapl-mmio:0") != std::string::npos);
 }
 
+TEST_CASE("intel-rapl-mmio adds a part that intel-rapl does not show, and only that") {
+  temp_folder sys;
+  write_powercap_tree(sys.path(), machines::client());
+  write_powercap_tree(sys.path(), {{.name = "package-0", .parts = {{.name = "dram"}}}}, "intel-rapl-mmio");
+  const auto tree = find_rapl_zones(sys.path()).value();
+  REQUIRE(labels(tree) == std::vector<std::string>{"package/0", "core/0", "uncore/0", "psys", "dram/0"});
+  CHECK(tree.zones[4].folder.ends_with("/intel-rapl-mmio:0/intel-rapl-mmio:0:0"));
+  CHECK(tree.problems.empty());
+}
+
+TEST_CASE("a socket that one shows as a whole and the other by its dies is taken once") {
+  temp_folder sys;
+  write_powercap_tree(sys.path(), machines::xeon_dies());
+  write_powercap_tree(sys.path(), {{.name = "package-0"}, {.name = "package-2"}}, "intel-rapl-mmio");
+  const auto found = labels(find_rapl_zones(sys.path()).value());
+  REQUIRE(found.size() == 9);
+  CHECK(found[0] == "package/0-die-0");
+  CHECK(found[8] == "package/2");  // a socket that intel-rapl does not show at all
+}
+
 // libpowercap's RAPL calls refuse a whole package because of one name that they do not know.
 TEST_CASE("unknown constraints and parts are taken under their own names") {
   temp_folder sys;

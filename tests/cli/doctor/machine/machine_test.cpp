@@ -130,6 +130,11 @@ TEST_SUITE("cli/doctor/machine") {
     CHECK(says(check_devices(p)[1], "can be opened"));
   }
 
+  TEST_CASE_FIXTURE(machine, "RAPL counters by MMIO alone are RAPL counters") {
+    write("sys/class/powercap/intel-rapl-mmio:0/energy_uj", "1\n");
+    CHECK(says(check_devices(p)[0], "RAPL counters are below"));
+  }
+
   TEST_CASE_FIXTURE(machine,
                     "denials of our programs are counted, others' are not, and a log out of reach is said") {
     CHECK(says(check_selinux(p)[0], "not active"));
