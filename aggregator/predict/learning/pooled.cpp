@@ -16,6 +16,7 @@
 #include "aggregator/predict/learning/pooled.hpp"
 
 #include "aggregator/predict/learning/cholesky.hpp"
+#include "aggregator/predict/learning/estimate.hpp"
 #include "aggregator/predict/learning/median_server.hpp"
 
 #include <algorithm>
