@@ -3,7 +3,7 @@
 #include "agent/kernel/kernel_file.hpp"
 #include "common/text/text.hpp"
 
-#include <algorithm>
+#include <bitset>
 #include <charconv>
 
 namespace binnacle::agent {
@@ -21,7 +21,7 @@ std::optional<unsigned> number(std::string_view text) {
 }  // namespace
 
 std::optional<std::vector<unsigned>> parse_cpu_list(std::string_view text) {
-  std::vector<unsigned> cpus;
+  std::bitset<most_cpus> named;  // however often a text names a CPU
   text = trimmed(text);
   while (!text.empty()) {
     const auto comma = text.find(',');
@@ -30,13 +30,15 @@ std::optional<std::vector<unsigned>> parse_cpu_list(std::string_view text) {
     const auto first = number(range.substr(0, dash));
     const auto last = dash == range.npos ? first : number(range.substr(dash + 1));
     if (!first || !last || *last < *first) return std::nullopt;
-    for (unsigned cpu = *first; cpu <= *last; ++cpu) cpus.push_back(cpu);
+    for (unsigned cpu = *first; cpu <= *last; ++cpu) named.set(cpu);
     if (comma == text.npos) break;
     text.remove_prefix(comma + 1);
     if (text.empty()) return std::nullopt;
   }
-  std::sort(cpus.begin(), cpus.end());
-  cpus.erase(std::unique(cpus.begin(), cpus.end()), cpus.end());
+  std::vector<unsigned> cpus;
+  for (unsigned cpu = 0; cpu < most_cpus; ++cpu) {
+    if (named[cpu]) cpus.push_back(cpu);
+  }
   return cpus;
 }
 
