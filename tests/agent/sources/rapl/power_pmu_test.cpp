@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <filesystem>
 #include <linux/capability.h>
+#include <string>
 
 namespace power_pmu_test {
 
@@ -120,6 +121,15 @@ TEST_CASE("an event that does not say how many joules a count is, is refused wit
   }
   SUBCASE("a .scale that is no number") {
     std::ranges::find(events, "energy-pkg.scale", name)->second = "many";
+  }
+  SUBCASE("a .scale that is not a number of joules") {
+    std::string scale;
+    SUBCASE("nan") { scale = "nan"; }
+    SUBCASE("inf") { scale = "inf"; }
+    SUBCASE("-1") { scale = "-1"; }
+    SUBCASE("0") { scale = "0"; }
+    SUBCASE("1e300") { scale = "1e300"; }
+    std::ranges::find(events, "energy-pkg.scale", name)->second = scale;
   }
   SUBCASE("no .unit") {
     std::erase_if(events, [&](const auto& e) { return name(e) == "energy-pkg.unit"; });
