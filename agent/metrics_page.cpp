@@ -5,10 +5,21 @@
 #include "common/shortest.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <memory>
 #include <vector>
 
 namespace binnacle::agent {
 namespace {
+
+// A text of 10,000 series takes milliseconds of the loop that also reads the sensors, and anyone who may
+// scrape may ask all the time. So a text serves all requests of this time.
+constexpr duration kept_for = std::chrono::milliseconds(100);
+
+struct rendered {
+  std::string text;
+  instant until{};  // when it is too old to be served
+};
 
 bool fresh(const board& b, const board::entry& e, instant now) {
   const board::group_entry& g = b.groups()[e.info.group];
@@ -47,8 +58,11 @@ std::string exposition_of(const board& from, instant now) {
 
 void mount_metrics_page(http::router& routes, const board& from, std::function<bool()> ready,
                         std::function<instant()> now) {
-  routes.add("GET", "/metrics", [&from, now = std::move(now)](const http::request&, std::string_view) {
-    http::response answer = http::response::text(exposition_of(from, now()));
+  auto last = std::make_shared<rendered>();
+  routes.add("GET", "/metrics", [&from, last, now = std::move(now)](const http::request&, std::string_view) {
+    if (const auto asked = now(); asked >= last->until)
+      *last = {exposition_of(from, asked), asked + kept_for};
+    http::response answer = http::response::text(last->text);
     answer.content_type = exposition::writer::content_type;
     return answer;
   });

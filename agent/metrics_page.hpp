@@ -13,8 +13,9 @@ namespace binnacle::agent {
 /// out.
 std::string exposition_of(const board& from, instant now);
 
-/// Serves GET /metrics, /livez and /readyz. Ready means that every source has been read once, or has said why
-/// it cannot be. The board must outlive the routes.
+/// Serves GET /metrics, /livez and /readyz. The text of /metrics is made at most ten times a second, so it
+/// may be 100 ms old. Ready means that every source has been read once, or has said why it cannot be. The
+/// board must outlive the routes.
 void mount_metrics_page(http::router& routes, const board& from, std::function<bool()> ready,
                         std::function<instant()> now);
 /// Serves GET /livez and /readyz alone.

@@ -115,7 +115,7 @@ void board::remove_group(group_ref g) {
 
 board::series_ref board::add_series(group_ref group, std::string family, metrics::label_set labels,
                                     std::int8_t exponent, metrics::kind type, std::string help) {
-  if (group >= groups_.size()) return no_series;
+  if (group >= groups_.size() || groups_[group].removed) return no_series;
   for (auto& [name, value] : labels) {
     if (find_invalid_utf8(value) != value.npos) value = clean_utf8(value);
   }

@@ -53,9 +53,9 @@ class board {
 
   /// Adds a series. The same family and labels in the same group give the same series again. Exponent and
   /// type come from METRICS.md, or for foreign families from the arguments. Label values may come from
-  /// hardware and file names: bytes that are not UTF-8 become '?'. Gives no_series if the board is full, or
-  /// if the aggregator would refuse the series (an invalid name, a label value of more than 1 KiB). Raises
-  /// version().
+  /// hardware and file names: bytes that are not UTF-8 become '?', so texts that differ only in such bytes
+  /// are one. Gives no_series if the board is full, if the group was removed, or if the aggregator would
+  /// refuse the series (an invalid name, a label value of more than 1 KiB). Raises version().
   series_ref add_series(group_ref group, std::string family, metrics::label_set labels,
                         std::int8_t exponent = 0, metrics::kind type = metrics::kind::gauge,
                         std::string help = {});

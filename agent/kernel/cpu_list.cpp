@@ -4,7 +4,7 @@
 #include "agent/kernel/ranges.hpp"
 #include "common/text/text.hpp"
 
-#include <algorithm>
+#include <bitset>
 
 namespace binnacle::agent {
 namespace {
@@ -18,11 +18,13 @@ std::optional<std::vector<unsigned>> parse_cpu_list(std::string_view text) {
   if (trimmed(text).empty()) return cpus;
   const auto ranges = parse_ranges(text, most_cpus - 1);
   if (!ranges) return std::nullopt;
+  std::bitset<most_cpus> named;  // however often a text names a CPU
   for (const auto& [first, last] : *ranges) {
-    for (unsigned cpu = first; cpu <= last; ++cpu) cpus.push_back(cpu);
+    for (unsigned cpu = first; cpu <= last; ++cpu) named.set(cpu);
   }
-  std::sort(cpus.begin(), cpus.end());
-  cpus.erase(std::unique(cpus.begin(), cpus.end()), cpus.end());
+  for (unsigned cpu = 0; cpu < most_cpus; ++cpu) {
+    if (named[cpu]) cpus.push_back(cpu);
+  }
   return cpus;
 }
 

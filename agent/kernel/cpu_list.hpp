@@ -7,9 +7,10 @@
 
 namespace binnacle::agent {
 
-/// Parses the kernel's lists of CPUs ("0-3,8,10-11", with or without a line end); the result is ascending. An
-/// empty text is an empty list. Nothing if the text has another form. Pure. Source: Linux
-/// Documentation/admin-guide/cputopology.rst; bitmap_parselist().
+/// Parses the kernel's lists of CPUs ("0-3,8,10-11", with or without a line end); the result is ascending and
+/// has each CPU once, so at most 8192, however often the text names it. An empty text is an empty list.
+/// Nothing if the text has another form. Pure. Source: Linux Documentation/admin-guide/cputopology.rst;
+/// bitmap_parselist().
 std::optional<std::vector<unsigned>> parse_cpu_list(std::string_view text);
 
 /// Reads such a list from a file, for example a PMU's `cpumask` or the CPUs' `online`. Nothing if it cannot

@@ -2,6 +2,7 @@
 
 #include "common/system/os_error.hpp"
 #include "common/text/text.hpp"
+#include "common/text/utf8.hpp"
 
 #include <algorithm>
 #include <array>
@@ -78,7 +79,7 @@ std::optional<std::string> read_line(const std::string& path) {
   const std::string_view all(text.data(), static_cast<std::size_t>(n));
   const auto end = all.find('\n');
   if (end == all.npos && all.size() == text.size()) return std::nullopt;  // the line may go on
-  return std::string(trimmed(all.substr(0, end)));
+  return clean_utf8(trimmed(all.substr(0, end)));
 }
 
 bool there(const std::string& path) {

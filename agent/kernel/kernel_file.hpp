@@ -37,7 +37,8 @@ class kernel_file {
   int errno_ = 0;
 };
 
-/// The first line of a small file, trimmed; nothing if it cannot be read or has more than 511 bytes.
+/// The first line of a small file, trimmed; nothing if it cannot be read or has more than 511 bytes. Bytes
+/// that are not UTF-8 are '?', as on the board: names that differ here differ there, too.
 std::optional<std::string> read_line(const std::string& path);
 
 /// Whether something exists at `path`. False also if this program may not look there.

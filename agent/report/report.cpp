@@ -18,7 +18,6 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <fstream>
 #include <set>
 #include <sys/stat.h>
 #include <sys/utsname.h>
@@ -74,11 +73,16 @@ YAML::Node cpu_of(const std::string& proc_root, const cleaner& clean) {
 }
 
 std::string distribution_of(const std::string& etc_root) {
-  std::ifstream text(etc_root + "/os-release");
   constexpr std::string_view key = "PRETTY_NAME=";
-  for (std::string line; std::getline(text, line);) {
+  std::vector<char> buffer;
+  const auto text = kernel_file(etc_root + "/os-release").read(buffer);
+  std::string_view left = text ? *text : std::string_view();
+  while (!left.empty()) {
+    const auto end = std::min(left.find('\n'), left.size());
+    const auto line = left.substr(0, end);
+    left.remove_prefix(std::min(end + 1, left.size()));
     if (!line.starts_with(key)) continue;
-    std::string_view name = trimmed(std::string_view(line).substr(key.size()));
+    auto name = trimmed(line.substr(key.size()));
     if (name.size() > 1 && name.front() == '"' && name.back() == '"') name = name.substr(1, name.size() - 2);
     return std::string(name);
   }

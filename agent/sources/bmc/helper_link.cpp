@@ -270,6 +270,8 @@ result<void> helper_link::hear(ipmi::line_buffer& lines, std::string_view bytes)
 result<void> helper_link::hear_one(const ipmi::from_helper& message) {
   const auto now = boot_clock::now();
   if (const auto* hello = std::get_if<ipmi::hello>(&message)) {
+    // Each hello costs a line of the log and an answer, so a connection has only one.
+    if (minder_.talking()) return error{errc::protocol, "it says hello a second time"};
     if (hello->protocol != ipmi::protocol_version) {
       return error{
           errc::protocol,

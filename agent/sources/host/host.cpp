@@ -132,8 +132,11 @@ bool is_late(const board& from, board::series_ref ref, instant now) {
 }
 
 // Whether the last value must go at once instead of ageing. That is so if the counter stopped or gives
-// nothing: its last value may be the mean of an interval in which it died.
-bool is_doubted(absence why) { return why == absence::no_data || is_disbelieved(why); }
+// nothing: its last value may be the mean of an interval in which it died. It is also so if its number
+// jumped: nobody knows yet whether it was right before.
+bool is_doubted(absence why) {
+  return why == absence::no_data || why == absence::reset || is_disbelieved(why);
+}
 
 // Whether a first value may come soon when this is the reason for having none.
 bool may_still_come(absence why) {

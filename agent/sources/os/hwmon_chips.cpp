@@ -2,6 +2,7 @@
 #include "agent/sources/os/sensors.hpp"
 #include "common/system/os_error.hpp"
 #include "common/text/text.hpp"
+#include "common/text/utf8.hpp"
 
 #include <algorithm>
 #include <array>
@@ -163,6 +164,7 @@ result<sensor_chips> find_hwmon_chips(const std::string& sys_root, bool every_co
     } else {
       chip.name = name_of(driver, device);
     }
+    chip.name = clean_utf8(chip.name);  // as the board does, so that no two chips are one there
     if (std::ranges::any_of(chips.all, [&](const sensor_chip& other) { return other.name == chip.name; }))
       chip.name += "-" + fs::path(folder).filename().string();
     chips.left_out += add_sensors(chip, cpu, every_core);

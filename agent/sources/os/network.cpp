@@ -3,6 +3,7 @@
 #include "agent/kernel/kernel_file.hpp"
 #include "agent/sources/os/part.hpp"
 #include "agent/sources/os/proc_text.hpp"
+#include "common/text/utf8.hpp"
 
 #include <fmt/format.h>
 
@@ -70,7 +71,7 @@ class network_part final : public os_part {
                   : text.error();
     }
     ++round_;
-    left_out_ = 0;
+    left_out_ = illegible_ = 0;
     for (const auto& line : lines_) take(line, now, out);
     for (auto it = devices_.begin(); it != devices_.end();) {
       it = it->second.seen == round_ ? std::next(it) : forget(it, out);
@@ -79,6 +80,12 @@ class network_part final : public os_part {
   }
 
   std::string limitation() const override {
+    if (illegible_ > 0) {
+      return fmt::format(
+          "{} left out, because the name is not UTF-8: rename it (ip link set NAME name OTHER)",
+          illegible_ == 1 ? "a network interface is"
+                          : fmt::format("each of {} network interfaces is", illegible_));
+    }
     if (left_out_ == 0) return {};
     return fmt::format("{} network interfaces more than the {} that are read{}", left_out_, most_interfaces,
                        with_virtual_ ? ": leave virtual-interfaces off" : "");
@@ -87,6 +94,7 @@ class network_part final : public os_part {
  private:
   struct device {
     bool physical = false, wanted = false;
+    bool legible = true;  // its name is UTF-8: otherwise several interfaces might be one on the board
     bool announced = false;
     std::uint64_t seen = 0;
     std::array<board::series_ref, 8> totals;
@@ -105,7 +113,8 @@ class network_part final : public os_part {
     if (it == devices_.end()) it = meet(std::string(line.name));
     auto& d = it->second;
     d.seen = round_;
-    if (d.wanted && !d.announced) announce(line.name, d, out);
+    if (d.wanted && !d.legible) ++illegible_;
+    if (d.wanted && d.legible && !d.announced) announce(line.name, d, out);
     if (!d.announced) return;
     for (std::size_t i = 0; i < columns.size(); ++i) {
       const auto value = line.*columns[i].value;
@@ -123,6 +132,7 @@ class network_part final : public os_part {
     device d;
     d.physical = ::access((sys_ + "/class/net/" + name + "/device").c_str(), F_OK) == 0;
     d.wanted = d.physical || (with_virtual_ && name != "lo");
+    d.legible = find_invalid_utf8(name) == name.npos;
     return devices_.emplace(std::move(name), std::move(d)).first;
   }
 
@@ -155,7 +165,7 @@ class network_part final : public os_part {
   bool with_virtual_;
   board::group_ref group_ = board::no_group;
   devices devices_;
-  std::size_t announced_ = 0, left_out_ = 0;
+  std::size_t announced_ = 0, left_out_ = 0, illegible_ = 0;
   std::uint64_t round_ = 0;
   std::vector<char> buffer_;
   std::vector<proc::interface> lines_;

@@ -27,6 +27,7 @@ struct direction {
 constexpr std::array<direction, 2> directions{
     {{"read", read_rows, "event=0x0a,rdwrmask=0x1"}, {"write", write_rows, "event=0x0a,rdwrmask=0x2"}}};
 constexpr double umc_bytes = 64;
+constexpr double most_transfer_bytes = 4096;
 
 std::optional<double> bytes_in(std::string_view unit) {
   if (unit == "MiB") return 1024.0 * 1024;
@@ -35,17 +36,27 @@ std::optional<double> bytes_in(std::string_view unit) {
   return std::nullopt;
 }
 
-// Adds the events of a row to `out`. False if this PMU lacks them, or if their unit is not a number of bytes.
+// How many bytes a count of this event is. A count is a transfer, which is 64 bytes on all machines so far.
+// An event in MiB whose scale is missing would count 16,384 times as much.
+std::optional<double> bytes_of(const pmu_alias& event) {
+  const auto unit = bytes_in(event.unit);
+  if (!unit || (!event.scale && *unit > 1)) return std::nullopt;
+  const double bytes = event.scale.value_or(1) * *unit;
+  return bytes >= 1 && bytes <= most_transfer_bytes ? std::optional(bytes) : std::nullopt;  // NaN is neither
+}
+
+// Adds the events of a row to `out`. False if this PMU lacks them, or if nobody knows how many bytes they
+// count.
 bool add_row(const pmu_device& d, const row& names, memory_flow& out) {
   event_places places;
   double bytes = 0;
   for (const auto name : names) {
     if (name.empty()) continue;
     const auto alias = d.alias(std::string(name));
-    const auto unit = alias ? bytes_in(alias->unit) : std::nullopt;
+    const auto count = alias ? bytes_of(*alias) : std::nullopt;
     const auto encoding = d.encode(name);
-    if (!unit || !encoding) return false;
-    bytes = alias->scale.value_or(1) * *unit;
+    if (!count || !encoding) return false;
+    bytes = *count;
     places.push_back({*encoding, d.type(), d.box_cpus()});
   }
   if (out.places.empty()) out.bytes = bytes;

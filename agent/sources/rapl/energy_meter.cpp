@@ -1,5 +1,6 @@
 #include "agent/sources/rapl/energy_meter.hpp"
 
+#include <bit>
 #include <chrono>
 #include <utility>
 
@@ -39,12 +40,22 @@ void energy_meter::stand_still(duration since) noexcept {
 }
 
 // Why a reading has no power whose difference needs more than `most_watts`. A counter that is too fast falls
-// now and then, when it wraps; so only one that falls again and again runs backwards.
+// now and then, when it wraps; so while it also rises too fast, only falls in a row mean that it runs
+// backwards.
 absence energy_meter::reset_by(bool fell) noexcept {
+  constexpr std::uint32_t in_a_row = (1u << enough_times) - 1;
   if (fault_ == fault::wraps_unseen) times_ = 0;
-  falls_ = fell ? falls_ + 1 : 0;
-  fault_ = falls_ < enough_times ? fault::too_fast : fault::backwards;
-  return ++times_ < enough_times ? absence::reset : absence::implausible;
+  recent_falls_ |= fell ? 1u : 0u;
+  good_ = 0;
+  const bool keeps_falling = (recent_falls_ & in_a_row) == in_a_row;
+  fault_ = !fell || (fault_ == fault::too_fast && !keeps_falling) ? fault::too_fast : fault::backwards;
+  if (++times_ >= enough_times || falls_often()) distrusted_ = true;
+  return distrusted_ ? absence::implausible : absence::reset;
+}
+
+bool energy_meter::falls_often() const noexcept {
+  constexpr std::uint32_t window = (1u << fall_window) - 1;
+  return std::popcount(recent_falls_ & window) >= static_cast<int>(enough_times);
 }
 
 bool energy_meter::may_have_died(double before, double mean, double seconds) const noexcept {
@@ -71,6 +82,7 @@ void energy_meter::update(std::uint64_t energy_uj, instant when) noexcept {
     return start_at(energy_uj, when, absence::gap);  // how much of that time it really counted is unknown
   }
 
+  recent_falls_ <<= 1;
   const auto range = limits_.range_uj;
   const bool fell = energy_uj < last_uj_;
   if (fell && last_uj_ > range)  // also if range is 0
@@ -85,11 +97,16 @@ void energy_meter::update(std::uint64_t energy_uj, instant when) noexcept {
     return start_at(energy_uj, when, reset_by(fell));
   }
   if (range > 0 && static_cast<double>(used_uj) + static_cast<double>(range) <= most_uj) {
-    times_ = fault_ == fault::wraps_unseen ? times_ + 1 : 1;
-    fault_ = fault::wraps_unseen;
+    if (!distrusted_) {
+      times_ = fault_ == fault::wraps_unseen ? times_ + 1 : 1;
+      fault_ = fault::wraps_unseen;
+    }
     return start_at(energy_uj, when, absence::gap);
   }
-  times_ = falls_ = 0;
+  if (distrusted_ && (++good_ < enough_times || falls_often()))
+    return start_at(energy_uj, when, absence::implausible);
+  distrusted_ = false;
+  times_ = good_ = 0;
   fault_ = fault::none;
   total_uj_ += used_uj;
   const auto before = last_mean_;  // the counter has moved since, so it was alive and this mean is valid

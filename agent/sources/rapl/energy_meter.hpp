@@ -15,7 +15,10 @@ namespace binnacle::agent {
 /// a difference is taken modulo that range. Nothing is guessed. These readings give no power:
 /// - the first reading: not_read_yet; the total stays;
 /// - a difference that would need more than `most_watts`: `reset` (the driver was loaded again, hotplug).
-///   From the third one in a row on it is no accident: `implausible` (faulty());
+///   From the third one in a row on, or if the number fell three times in 30 readings, it is no accident:
+///   `implausible` (faulty()). A real wrap is no such fall, and comes after minutes. Some differences of a
+///   number without meaning look right by chance. So the counter is believed again only after three
+///   differences in a row that can be true, and when it has fallen at most twice in 30 readings;
 /// - the last reading is so long ago that one more wrap would fit under `most_watts`: `gap`;
 /// - a suspend in between, reported by interrupt(): `gap`.
 /// In the last three cases the reading is a new start. Power is back with the next reading, and the energy of
@@ -57,14 +60,15 @@ class energy_meter {
   /// The machine slept, or the counter could not be read for a while. The next reading is only a new start.
   void interrupt() noexcept;
 
-  /// What is wrong with a counter that gave no power three times in a row; none if it is not so.
+  /// What is wrong with a counter that is not believed, or that gave no power three times in a row; none if
+  /// it is not so.
   enum class fault : unsigned char {
     none,
     too_fast,      ///< more than `most_watts`
-    backwards,     ///< its number falls
+    backwards,     ///< its number falls again and again
     wraps_unseen,  ///< it may wrap between two readings; reason() stays `gap`
   };
-  fault faulty() const noexcept { return times_ < enough_times ? fault::none : fault_; }
+  fault faulty() const noexcept { return distrusted_ || times_ >= enough_times ? fault_ : fault::none; }
 
   /// Why there is no power; `none` if there is.
   absence reason() const noexcept { return reason_; }
@@ -86,9 +90,11 @@ class energy_meter {
 
  private:
   static constexpr unsigned enough_times = 3;
+  static constexpr unsigned fall_window = 30;  // readings; a bit of recent_falls_ for each
 
   void start_at(std::uint64_t energy_uj, instant when, absence why) noexcept;
   absence reset_by(bool fell) noexcept;
+  bool falls_often() const noexcept;
   void stand_still(duration since) noexcept;
   bool may_have_died(double before, double mean, double seconds) const noexcept;
   bool must_move() const noexcept { return limits_.still_after > duration::zero(); }
@@ -107,9 +113,11 @@ class energy_meter {
   double watts_ = 0;
   std::optional<double> last_mean_;  // between the last two moves; watts_ may still be the mean before
   absence reason_ = absence::not_read_yet;
-  fault fault_ = fault::none;  // of the last reading
-  unsigned times_ = 0;         // so many readings in a row had a fault,
-  unsigned falls_ = 0;         // and in so many of them the number fell
+  fault fault_ = fault::none;       // of the last reading that had one, as long as it counts
+  bool distrusted_ = false;         // it had a fault so often that what it says now is not believed
+  unsigned times_ = 0;              // so many readings in a row had a fault
+  unsigned good_ = 0;               // differences since the last fault that can be true, while distrusted
+  std::uint32_t recent_falls_ = 0;  // of the newest readings, the lowest bit first: whether the number fell
 };
 
 }  // namespace binnacle::agent

@@ -58,7 +58,10 @@ power_pmu find_power_pmu(const std::string& sys_root) {
     const auto alias = power.alias(std::string(name));
     const auto encoding = power.encode(name);
     if (!there(folder + "/events/" + std::string(name))) continue;
-    if (!alias || !encoding || alias->unit != "Joules" || alias->scale.value_or(0) <= 0) {
+    // No counter has larger steps than a joule (zone_rule). NaN compares as false.
+    const bool says_joules =
+        alias && alias->unit == "Joules" && alias->scale.value_or(0) > 0 && *alias->scale <= 1;
+    if (!says_joules || !encoding) {
       found.problems.push_back(
           fmt::format("the event {} of the perf PMU power is not used, for its files .scale and .unit do not "
                       "say how many "

@@ -1,10 +1,11 @@
 #include "agent/sources/rdt/resctrl_tree.hpp"
 
+#include "agent/kernel/cpu_topology.hpp"
+#include "agent/kernel/kernel_file.hpp"
 #include "common/text/text.hpp"
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <optional>
 #include <string_view>
 
@@ -43,11 +44,13 @@ std::vector<resctrl_group::domain> domains_of(const std::string& group) {
 // Whether the CPU can count what groups use. Nothing if cpuinfo has no line with flags (other architectures).
 // Source: arch/x86/include/asm/cpufeatures.h.
 std::optional<bool> cpu_monitors(const std::string& proc_root) {
-  std::ifstream cpuinfo(proc_root + "/cpuinfo");
-  for (std::string line; std::getline(cpuinfo, line);) {
-    if (!line.starts_with("flags")) continue;
-    line += ' ';
-    return line.find(" cqm_occup_llc ") != line.npos || line.find(" cqm_mbm_") != line.npos;
+  std::vector<char> buffer;
+  const auto text = kernel_file(proc_root + "/cpuinfo").read(buffer);
+  if (!text) return std::nullopt;
+  for (const auto& [name, value] : first_cpu(*text)) {
+    if (name != "flags") continue;
+    const auto flags = " " + std::string(value) + " ";
+    return flags.find(" cqm_occup_llc ") != flags.npos || flags.find(" cqm_mbm_") != flags.npos;
   }
   return std::nullopt;
 }

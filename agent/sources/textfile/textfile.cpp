@@ -6,6 +6,8 @@
 #include "common/exposition/exposition.hpp"
 #include "common/system/os_error.hpp"
 #include "common/system/read_file.hpp"
+#include "common/text/text.hpp"
+#include "common/text/utf8.hpp"
 
 #include <fmt/format.h>
 
@@ -37,7 +39,15 @@ bool fresh(const file_stamp& stamp) {
 struct listed {
   std::vector<std::string> names;  // of the *.prom files, sorted
   bool is_whole = true;            // false: the folder has more entries than we look at
+  std::size_t illegible = 0;       // *.prom files that are left out because of their names
+  std::string first_illegible;
 };
+
+// Of a name that is not UTF-8 the board keeps a cleaned form, which other files may have, too. And nobody
+// could tell files apart whose names differ in what a person does not see.
+bool is_legible(std::string_view name) {
+  return find_invalid_utf8(name) == name.npos && printable(name) == name;
+}
 
 // Sorted, so that if two files have the same series, it is always the same one that counts.
 result<listed> listing(const std::string& folder, std::size_t most_entries) {
@@ -50,7 +60,12 @@ result<listed> listing(const std::string& folder, std::size_t most_entries) {
       break;
     }
     auto name = it->path().filename().string();
-    if (name.ends_with(".prom") && !name.starts_with(".")) out.names.push_back(std::move(name));
+    if (!name.ends_with(".prom") || name.starts_with(".")) continue;
+    if (is_legible(name)) {
+      out.names.push_back(std::move(name));
+    } else if (out.illegible++ == 0 || name < out.first_illegible) {
+      out.first_illegible = std::move(name);
+    }
   }
   if (bad) {
     return error{errc_of(bad.value()),
@@ -58,6 +73,16 @@ result<listed> listing(const std::string& folder, std::size_t most_entries) {
   }
   std::sort(out.names.begin(), out.names.end());
   return out;
+}
+
+// Says which files are left out because of their names; empty if none are.
+std::string about_names(const std::string& folder, const listed& found) {
+  if (found.illegible == 0) return {};
+  return fmt::format(
+      "{}: {}{} left out, because a name must be UTF-8 without characters that nobody sees: rename {}",
+      folder, in_quotes(found.first_illegible),
+      found.illegible == 1 ? " is" : fmt::format(" and others, {} files, are", found.illegible),
+      found.illegible == 1 ? "it" : "them");
 }
 
 // Parses a whole *.prom text into `out`, or nothing of it on an error. If something was ignored, `note` gets
@@ -108,6 +133,7 @@ result<void> textfile_source::read(board& out) {
   }
   const auto& names = found->names;
   is_overfull_ = !found->is_whole;
+  illegible_ = about_names(options_.folder, *found);
   const auto now = time_.now();
   ++round_;
   // First handle files that are gone, so that a file with another name can take over their series.
@@ -259,6 +285,7 @@ std::string textfile_source::limitation() const {
         fmt::format("{}: more than {} entries, which are not all looked at: move what is no *.prom file "
                     "elsewhere",
                     options_.folder, options_.entries));
+  all.add(illegible_);
   for (const auto& [name, f] : files_) all.add(f.problem);
   if (files_left_out_ > 0) {
     all.add(fmt::format("{}: {} more than the {} read", options_.folder,
@@ -275,7 +302,7 @@ std::vector<finding> textfile_source::probe() {
     return {{finding::grade::broken, "files of " + options_.folder, in_folder.error().message,
              "make the folder readable, or take textfile out of sources"}};
   }
-  if (in_folder->names.empty() && in_folder->is_whole) {
+  if (in_folder->names.empty() && in_folder->illegible == 0 && in_folder->is_whole) {
     return {{finding::grade::works, fmt::format("{} (no *.prom file yet)", options_.folder), {}, {}}};
   }
   board scratch;
@@ -285,6 +312,9 @@ std::vector<finding> textfile_source::probe() {
   (void)once.discover(scratch);
   (void)once.read(scratch);
   std::vector<finding> found;
+  if (!once.illegible_.empty())
+    found.push_back(
+        {finding::grade::broken, "files of " + options_.folder, once.illegible_, "rename the file"});
   for (const auto& [name, f] : once.files_) {
     auto what = fmt::format("{} ({} series)", name, f.held.size());
     const auto& why = f.problem.empty() ? f.remark : f.problem;

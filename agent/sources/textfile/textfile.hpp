@@ -33,7 +33,8 @@ struct textfile_options {
 
 /// The *.prom files of one folder, as for node_exporter's textfile collector. With them a user can bring any
 /// other number. Series keep the users' names; a name of ours is refused. A broken file makes only its own
-/// series absent. A user's link to another user's file is not followed; root's links are.
+/// series absent. A user's link to another user's file is not followed; root's links are. A file whose name
+/// is not UTF-8, or has characters that nobody sees, is left out.
 ///
 /// Every period the folder is listed and each file looked at; a file is parsed if it has changed. Users
 /// should write files with a rename. A file that is empty or ends within a line, and was written just now,
@@ -81,6 +82,7 @@ class textfile_source final : public source {
   std::uint64_t round_ = 0;
   std::size_t files_left_out_ = 0;
   bool is_overfull_ = false;
+  std::string illegible_;  // which files are left out because of their names
 };
 
 }  // namespace binnacle::agent

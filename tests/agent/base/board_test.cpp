@@ -222,6 +222,8 @@ TEST_CASE("removed series and groups give their places back and leave the others
   CHECK(b.series()[s].removed);
   CHECK(b.groups()[g].removed);
   CHECK(b.live_series() == 1);
+  CHECK(b.add_series(g, "late", {}, 0) == board::no_series);  // nor does one to a removed group
+  CHECK(b.live_series() == 1);
   b.set(s, 1.0);  // a reference to a removed series does nothing
   CHECK(b.series()[s].removed);
   CHECK(shown(b, "b") == "7");

@@ -51,6 +51,12 @@ TEST_CASE("a first line that is cut off is no line") {
   CHECK(!read_line(folder / "name"));
 }
 
+TEST_CASE("a line has a question mark for each byte that is not UTF-8, as on the board") {
+  temp_folder folder;
+  folder.write("name", "package-\xff \xc3\xa9\n");
+  CHECK(read_line(folder / "name") == "package-? \xc3\xa9");
+}
+
 TEST_CASE("a whole number, or why there is none") {
   temp_folder folder;
   kernel_file file(folder / "number");

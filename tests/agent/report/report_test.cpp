@@ -2,6 +2,7 @@
 
 #include "agent/sources/rapl/rapl_zones.hpp"
 #include "tests/support/data.hpp"
+#include "tests/support/full_pipe.hpp"
 #include "tests/support/machine/machine.hpp"
 #include "tests/support/machine/pmu_tree.hpp"
 #include "tests/support/machine/powercap_tree.hpp"
@@ -84,6 +85,12 @@ TEST_CASE("a report says which CPU it is, and of the flags those that sensors ha
   CHECK(r["machine"]["distribution"].Scalar() == "Debian GNU/Linux 12 (bookworm)");
   CHECK(r["machine"]["cgroups"].Scalar() == "hybrid");
   CHECK(r["machine"]["bmc devices"]["ipmi0"].IsScalar());
+}
+
+TEST_CASE("a pipe in the place of os-release is not read") {
+  const bench b;
+  const full_pipe release(b / "etc/os-release", "PRETTY_NAME=Pipe\n");
+  CHECK(b.report()["machine"]["distribution"].Scalar() == "unknown");
 }
 
 TEST_CASE("two readings of an energy counter show whether it moves, and its mode who may read it") {

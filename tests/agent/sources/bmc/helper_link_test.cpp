@@ -151,6 +151,7 @@ TEST_CASE("one that breaks the protocol is ended") {
   }
   SUBCASE("no JSON") { script = std::string(hello) + "echo 'Temp 1 = 23'; exec sleep 1000"; }
   SUBCASE("no hello") { script = std::string(board) + "exec sleep 1000"; }
+  SUBCASE("a second hello") { script = std::string(hello) + board + hello + "exec sleep 1000"; }
   SUBCASE("an inventory that does not add up") {
     script = std::string(hello) + R"(echo '{"type":"inventory_end","count":3}'; exec sleep 1000)";
   }

@@ -109,6 +109,19 @@ TEST_CASE("a Xeon's sensors: packages at once, what is behind a bus one tick lat
   CHECK(m.os->limitation().empty());
 }
 
+TEST_CASE("two chips whose names differ only in bytes that are not UTF-8 have two names") {
+  temp_folder root;
+  root.write("class/hwmon/hwmon0/name", "fan\xff\n");
+  root.write("class/hwmon/hwmon0/fan1_input", "900\n");
+  root.write("class/hwmon/hwmon1/name", "fan\xfe\n");
+  root.write("class/hwmon/hwmon1/fan1_input", "800\n");
+  const auto found = find_hwmon_chips(root.path(), false);
+  REQUIRE(found);
+  REQUIRE(found->all.size() == 2);
+  CHECK(found->all[0].name == "fan?");
+  CHECK(found->all[1].name == "fan?-hwmon1");
+}
+
 TEST_CASE("a sensor that says it is faulty has no value") {
   machine m(sensor_trees::xeon);
   m.later(1s);

@@ -166,6 +166,24 @@ TEST_CASE("interfaces beyond the bound are counted and told, and read when there
   CHECK(os.limitation().empty());
 }
 
+// A pod may name a virtual function that comes back to the host. Before, two such names were one on the
+// board, and when one interface went, the other one wrote to series that others had got.
+TEST_CASE("interfaces whose names are not UTF-8 are left out and told") {
+  machine m;
+  m.net({{"vf\xff", 7}, {"vf\xfe", 8}, {"eth0", 9}});
+  auto os = m.source(true);
+  REQUIRE(os.discover(m.out));
+  REQUIRE(os.read(m.out));
+  const metrics::label_set vf{{"device", "vf?"}, {"kind", "virtual"}};
+  CHECK(shown(m.out, "os_network_receive_bytes_total", vf) == "no such series");
+  CHECK(shown(m.out, "os_network_receive_bytes_total", eth0) == "9");
+  CHECK(
+      os.limitation().starts_with("each of 2 network interfaces is left out, because the name is not UTF-8"));
+  m.net({{"vf\xfe", 8}, {"eth0", 9}});
+  REQUIRE(os.read(m.out));
+  CHECK(os.limitation().starts_with("a network interface is left out, because the name is not UTF-8"));
+}
+
 TEST_CASE("interfaces come and go without a new discovery") {
   machine m;
   auto os = m.source();

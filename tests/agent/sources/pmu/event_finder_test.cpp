@@ -11,6 +11,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <string>
 
 namespace event_finder_test {
 
@@ -249,6 +250,22 @@ TEST_CASE("no memory controllers, or a unit that is none, is no bandwidth") {
     }
   }
   CHECK(find_memory_flows(machine(odd).finder.devices()).empty());
+}
+
+// Before, a missing scale counted as 1: each transfer of 64 bytes was a MiB.
+TEST_CASE("an event whose scale does not say how many bytes a count is, is no bandwidth") {
+  for (const std::string scale : {"missing", "-1", "0", "nan", "inf", "1e300", "1e-300", "1"}) {
+    CAPTURE(scale);
+    auto odd = pmus::xeon();
+    for (auto& p : odd.pmus) {
+      std::erase_if(p.events, [](const auto& e) { return e.second == "6.103515625e-5"; });
+      if (p.name.starts_with("uncore_imc") && scale != "missing") {
+        for (const auto* name : {"cas_count_read", "cas_count_write"})
+          p.events.push_back({std::string(name) + ".scale", scale});
+      }
+    }
+    CHECK(find_memory_flows(machine(odd).finder.devices()).empty());
+  }
 }
 
 TEST_SUITE_END();

@@ -5,6 +5,8 @@
 #include <doctest/doctest.h>
 
 #include <chrono>
+#include <cstdint>
+#include <random>
 
 namespace energy_meter_test {
 
@@ -370,9 +372,90 @@ TEST_CASE("a counter that always says more watts than there can be is implausibl
   }
   CHECK(m.faulty() == energy_meter::fault::too_fast);
   CHECK(m.watts() == doctest::Approx(120'000));
-  CHECK(after(21, 120) == absence::none);
+  // Its wraps were falls, the last of them at 16, 18 and 20 s. It is believed when two are left in 30
+  // readings.
+  for (int second = 21; second <= 45; ++second) CHECK(after(second, 120) == absence::implausible);
+  CHECK(m.faulty() == energy_meter::fault::too_fast);
+  CHECK(after(46, 120) == absence::none);
+  CHECK(m.watts() == doctest::Approx(120));
   CHECK(m.faulty() == energy_meter::fault::none);
-  CHECK(after(22, 120'000) == absence::reset);
+  CHECK(after(47, 120'000) == absence::reset);
+}
+
+// Before, a single difference that could be true was believed, and some of a number without meaning are.
+TEST_CASE("a counter that was implausible is believed after three differences in a row that can be true") {
+  energy_meter m({range, 820, 10s});
+  std::uint64_t uj = 0;
+  int second = 0;
+  const auto after = [&](std::uint64_t watts) {
+    uj += watts * 1'000'000;
+    m.update(uj, at(std::chrono::seconds(++second)));
+    return m.reason();
+  };
+  for (int i = 0; i < 5; ++i) after(10'000);
+  CHECK(m.reason() == absence::implausible);
+  CHECK(after(100) == absence::implausible);
+  CHECK(after(100) == absence::implausible);
+  CHECK(after(10'000) == absence::implausible);  // it begins anew
+  const auto total = m.total_uj();
+  CHECK(after(100) == absence::implausible);
+  CHECK(after(100) == absence::implausible);
+  CHECK(m.faulty() == energy_meter::fault::too_fast);
+  CHECK(m.energy_reason() == absence::implausible);
+  CHECK(m.total_uj() == total);
+  CHECK(after(100) == absence::none);
+  CHECK(m.watts() == doctest::Approx(100));
+  CHECK(m.faulty() == energy_meter::fault::none);
+  CHECK(m.energy_reason() == absence::none);
+  CHECK(m.total_uj() == total + 100'000'000);
+}
+
+// Before, every second reading was 50 W, for ever.
+TEST_CASE(
+    "a counter that falls again and again between rises is implausible, until it has risen for a while") {
+  for (const duration still_after : {0s, 10s}) {
+    CAPTURE(still_after.count());
+    energy_meter m({range, 1500, still_after});
+    std::uint64_t uj = 200'000'000'000;
+    int valid = 0, second = 0;
+    const auto next = [&](int joules) {
+      m.update(uj += static_cast<std::uint64_t>(static_cast<std::int64_t>(joules) * 1'000'000),
+               at(std::chrono::seconds(second++)));
+      if (m.reason() == absence::none) ++valid;
+    };
+    next(0);
+    for (int i = 0; i < 30; ++i) {
+      next(50);
+      next(-150);
+      if (i >= 2) CHECK(m.reason() == absence::implausible);
+    }
+    CHECK(valid <= 3);
+    CHECK(m.faulty() == energy_meter::fault::backwards);
+    for (int i = 0; i < 30; ++i) next(50);  // its driver was reloaded
+    CHECK(m.reason() == absence::none);
+    CHECK(m.watts() == doctest::Approx(50));
+    CHECK(m.faulty() == energy_meter::fault::none);
+  }
+}
+
+// Before, half of the readings of the smaller numbers had watts, and 20 an hour of the larger ones.
+TEST_CASE("random numbers are no watts, over the whole range or a part of it") {
+  struct row {
+    std::uint64_t below;
+    double most_watts;
+  };
+  for (const auto& r : {row{range, 1500}, row{67'000'000, 4000}}) {
+    CAPTURE(r.below);
+    energy_meter m({range, r.most_watts, 10s});
+    std::mt19937_64 random;
+    int valid = 0;
+    for (int second = 0; second < 3600; ++second) {
+      m.update(random() % r.below, at(std::chrono::seconds(second)));
+      if (m.reason() == absence::none) ++valid;
+    }
+    CHECK(valid <= 3);
+    CHECK(m.faulty() != energy_meter::fault::none);
+  }
 }
 
 TEST_CASE("a counter that runs backwards is implausible, with a range and without") {

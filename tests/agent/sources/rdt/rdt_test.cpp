@@ -1,6 +1,7 @@
 #include "agent/sources/rdt/rdt.hpp"
 
 #include "tests/agent/support.hpp"
+#include "tests/support/full_pipe.hpp"
 #include "tests/support/machine/resctrl_tree.hpp"
 #include "tests/support/temp_folder.hpp"
 
@@ -202,6 +203,12 @@ TEST_CASE("where there is nothing to read the probe says why and what to do") {
     const auto f = probe();
     CHECK(f.how == finding::grade::broken);
     CHECK(f.remedy.find("mount -t resctrl resctrl /sys/fs/resctrl") == 0);
+  }
+  // Before, the agent waited at the pipe for ever, and with it all sources.
+  SUBCASE("a cpuinfo that is a pipe is not read") {
+    std::filesystem::create_directories(root / "proc");
+    const full_pipe cpuinfo(root / "proc/cpuinfo", "flags : fpu sse avx\n");
+    CHECK(probe().why.find("CONFIG_X86_CPU_RESCTRL") != std::string::npos);
   }
   SUBCASE("mounted without monitoring") {
     root.write("sys/fs/resctrl/info/L3/cbm_mask", "7ff\n");

@@ -193,6 +193,53 @@ TEST_CASE("other files are left alone, and a path that is not a file does not ha
   CHECK(shown(f.out, "textfile_read_success", {{"file", "link.prom"}}) == "0");
 }
 
+// Before, two files whose names are one on the board had one group there. When one of them was forgotten, the
+// other one went on writing to places on the board that other series had got by then.
+TEST_CASE(
+    "a file whose name is not UTF-8 or cannot be seen is left out, and touches no other file's series") {
+  folder f;
+  std::string name;
+  SUBCASE("not UTF-8") { name = "n\xff.prom"; }
+  SUBCASE("a control character") { name = "n\x1b.prom"; }
+  f.settled("n?.prom", "b 1\n");
+  f.settled(name, "a 1\n");
+  f.look();
+  CHECK(shown(f.out, "a") == "no such series");
+  CHECK(shown(f.out, "b").substr(0, 1) == "1");
+  CHECK(f.source.limitation() == f.path.path() +
+                                     ": \"n?.prom\" is left out, because a name must be UTF-8 without "
+                                     "characters that nobody sees: rename it");
+  const auto probed = f.source.probe();
+  REQUIRE(probed.size() == 2);
+  CHECK(probed[0].how == finding::grade::broken);
+  f.path.remove(name);
+  f.look();
+  CHECK(f.source.limitation().empty());
+  f.clock.now += 11min;
+  f.settled("c.prom", "c 1\n");
+  f.look();
+  CHECK(shown(f.out, "textfile_read_success", {{"file", "c.prom"}}) == "1");
+  CHECK(shown(f.out, "b").substr(0, 1) == "1");
+  f.path.remove("n?.prom");
+  f.look();
+  f.clock.now += 11min;
+  f.look();
+  CHECK(shown(f.out, "b") == "no such series");
+  CHECK(shown(f.out, "c").substr(0, 1) == "1");
+  CHECK(shown(f.out, "textfile_read_success", {{"file", "c.prom"}}) == "1");
+}
+
+TEST_CASE("of many files with names that cannot be used one is named") {
+  folder f;
+  f.settled("b\xff.prom", "b 1\n");
+  f.settled("a\xff.prom", "a 1\n");
+  f.look();
+  CHECK(f.source.limitation() ==
+        f.path.path() +
+            ": \"a?.prom\" and others, 2 files, are left out, because a name must be "
+            "UTF-8 without characters that nobody sees: rename them");
+}
+
 TEST_CASE("a user's link to another user's file is not followed, and nothing of it is quoted") {
   folder f;
   std::filesystem::create_symlink("/etc/passwd", f.path / "a.prom");  // root's, and readable

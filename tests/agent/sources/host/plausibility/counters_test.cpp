@@ -274,6 +274,25 @@ TEST_CASE("backwards: a counter whose number falls is implausible, and says so")
   CHECK(holds(m.rapl.limitation(), "package-0 runs backwards"));
 }
 
+// Before, its rises were watts, and host_power_watts stood at 50 W, because a reset did not end its last
+// value.
+TEST_CASE("backwards now and then: a counter that falls at every second reading gives no lasting watts") {
+  machine m(std::vector<zone_spec>{{.name = "package-0", .energy_uj = 9'000'000'000}});
+  REQUIRE(m.sim.set_watts("package-0 stop"));
+  m.begin();
+  long long uj = 9'000'000'000;
+  for (int second = 1; second <= 60; ++second) {
+    CAPTURE(second);
+    uj += second % 2 == 1 ? 50'000'000 : -150'000'000;
+    m.sys.write(zone_folder({0}) + "/energy_uj", std::to_string(uj) + "\n");
+    m.clock.now += 1s;
+    m.read();
+    if (second % 2 == 0) CHECK(m.watts() == std::nullopt);
+    if (second >= 6) CHECK(m.node("rapl") == "implausible");
+  }
+  CHECK(holds(m.rapl.limitation(), "package-0 runs backwards"));
+}
+
 TEST_CASE("a range so small that wraps between two readings cannot be told has a sentence") {
   auto zones = machines::epyc();
   zones[0].range_uj = 1'200'000'000;
