@@ -65,7 +65,7 @@ void write_policy(json_writer& out, const record& r) {
   if (p.power) {
     out.field("objective", predict::to_string(p.power->objective));
     if (predict::has_cap(p.power->objective)) out.key("maxLoad").raw(fmt::format("{}", p.power->max_load));
-    out.key("podCores").raw(fmt::format("{:.3f}", r.pod_cores));
+    out.key("podCores").figure(r.pod_cores, 3);
   }
   out.end_object();
   out.key("rules").begin_array();
@@ -105,19 +105,18 @@ std::string_view to_string(predict::cost::known k) noexcept {
 }
 
 void write_watts(json_writer& out, const record& r, const watts_cell& w) {
-  const auto digits = [](float v) { return fmt::format("{:.3f}", v); };
   out.key("power").begin_object().field("cost", to_string(w.is));
   // Without a model or a load nobody knows how many cores are busy.
-  if (w.is != predict::cost::known::no) out.key("loadCores").raw(digits(w.load));
-  out.key("inFlightCores").raw(digits(w.in_flight));
+  if (w.is != predict::cost::known::no) out.key("loadCores").figure(w.load, 3);
+  out.key("inFlightCores").figure(w.in_flight, 3);
   if (w.is != predict::cost::known::no) {
-    out.key("wattsNow").raw(digits(w.now)).key("wattsWithPod").raw(digits(w.with));
-    out.key("wattsPerCore").raw(digits(w.slope));
+    out.key("wattsNow").figure(w.now, 3).key("wattsWithPod").figure(w.with, 3);
+    out.key("wattsPerCore").figure(w.slope, 3);
   }
   if (w.model.exists()) {
     out.field("model", predict::to_string(w.model.from)).field("modelAgeSeconds", r.age_of(w.model).count());
     out.field("coveredPercent", static_cast<int>(w.model.covered_percent));
-    out.key("noisePercent").raw(fmt::format("{:.1f}", w.model.noise_permille / 10.0));
+    out.key("noisePercent").figure(w.model.noise_permille / 10.0, 1);
     if (w.model.idle_guessed) out.field("idleGuessed", true);
   }
   out.end_object();

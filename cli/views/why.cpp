@@ -82,7 +82,9 @@ std::vector<std::string> watts_lines(const json::value& record, const paint& wit
     };
     const std::string verdict = text(n, "verdict"), cost = text(power, "cost");
     const auto& values = list(n, "values");
-    const std::string absent = values.empty() ? "no agent" : reason_words(text(values.front(), "absent"));
+    const std::string absent = values.empty()           ? "no agent"
+                               : flag(n, "implausible") ? "cannot be"
+                                                        : reason_words(text(values.front(), "absent"));
     const auto load_ms = values.empty() ? -1 : integer(values.front(), "ageMs", -1);
     const auto model_s = integer(power, "modelAgeSeconds", -1);
     t.row({{text(n, "node"), colour::bold},
