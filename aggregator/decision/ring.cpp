@@ -16,14 +16,32 @@ std::uint64_t ring::add(record r) {
     size = r.bytes();
     ++trimmed_;
   }
-  while (!records_.empty() && (bytes_ + size > limits_.bytes || records_.size() >= limits_.count)) {
-    bytes_ -= records_.front().bytes();
-    records_.pop_front();
-    ++dropped_;
-  }
+  hold(r.policy.get());
+  while (!records_.empty() && (bytes_ + size > limits_.bytes || records_.size() >= limits_.count))
+    drop_oldest();
   bytes_ += size;
   records_.push_back(std::move(r));
   return last_id_;
+}
+
+void ring::hold(const policy_facts* facts) {
+  if (facts != nullptr && ++holders_[facts] == 1) bytes_ += facts->bytes();
+}
+
+void ring::let_go(const policy_facts* facts) {
+  if (facts == nullptr) return;
+  const auto at = holders_.find(facts);
+  if (--at->second != 0) return;
+  bytes_ -= facts->bytes();
+  holders_.erase(at);
+}
+
+void ring::drop_oldest() {
+  const record& oldest = records_.front();
+  bytes_ -= oldest.bytes();
+  let_go(oldest.policy.get());
+  records_.pop_front();
+  ++dropped_;
 }
 
 namespace {

@@ -7,6 +7,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace binnacle::decision {
@@ -52,8 +53,9 @@ struct ring_limits {
   std::size_t count = 50'000;
 };
 
-/// The latest decisions, bounded by bytes and count. The oldest are dropped first and counted. Belongs to the
-/// faces loop.
+/// The latest decisions, bounded by bytes and count. The oldest are dropped first and counted. The facts of a
+/// policy count once for all records that share them: whoever edits a policy between two pods makes new facts
+/// for each record, and they may be thirty times its size. Belongs to the faces loop.
 class ring {
  public:
   explicit ring(ring_limits limits = {}) : limits_(limits) {}
@@ -84,11 +86,15 @@ class ring {
 
  private:
   bool matches(const record& r, const query& q) const;
+  void hold(const policy_facts* facts);
+  void let_go(const policy_facts* facts);
+  void drop_oldest();
 
   ring_limits limits_;
   std::function<void(const record&)> observer_;
   std::deque<record> records_;
-  std::size_t bytes_ = 0;
+  std::unordered_map<const policy_facts*, std::size_t> holders_;  // how many records share these facts
+  std::size_t bytes_ = 0;                                         // of records_ and of holders_' facts
   std::uint64_t last_id_ = 0;
   std::uint64_t dropped_ = 0;
   std::uint64_t trimmed_ = 0;
