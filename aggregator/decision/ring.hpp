@@ -32,6 +32,12 @@ class node_names {
     const std::size_t i = store::index(id);
     return i < names_.size() ? std::string_view(names_[i]) : std::string_view();
   }
+  /// Which ids have this name, by store::index().
+  std::vector<bool> named(std::string_view name) const {
+    std::vector<bool> out(names_.size());
+    for (std::size_t i = 0; i < names_.size(); ++i) out[i] = names_[i] == name;
+    return out;
+  }
 
  private:
   std::vector<bool> known_;  // by id: ids are dense
@@ -70,7 +76,10 @@ class ring {
   /// than that.
   std::size_t record_limit() const noexcept { return limits_.bytes / 8; }
 
-  /// Newest first. The pointers are valid until the next add().
+  /// The decision with this id, which is valid until the next add(); null if it is not kept. Ids have no
+  /// gaps.
+  const record* at(std::uint64_t id) const noexcept;
+  /// Newest first, all in one go: for answers, see `search`. The pointers are valid until the next add().
   std::vector<const record*> find(const query& q) const;
 
   node_names& names() noexcept { return names_; }
@@ -85,7 +94,6 @@ class ring {
   }  ///< records that lost their candidates for size
 
  private:
-  bool matches(const record& r, const query& q) const;
   void hold(const policy_facts* facts);
   void let_go(const policy_facts* facts);
   void drop_oldest();
