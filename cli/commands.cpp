@@ -4,6 +4,7 @@
 #include "cli/views/policies.hpp"
 #include "cli/views/power.hpp"
 #include "cli/views/status.hpp"
+#include "cli/views/units.hpp"
 #include "cli/views/what_if.hpp"
 #include "cli/views/why.hpp"
 #include "common/http/target.hpp"
@@ -182,6 +183,10 @@ int why_command(const connection& to, const why_arguments& what, const terminal&
   std::vector<told_decision> decisions;
   for (const told& t : answers) {
     for (const auto& record : list(t.said.json, "decisions")) decisions.push_back({record, t.url});
+    if (const std::int64_t omitted = integer(t.said.json, "omitted"); omitted > 0)
+      on.err << fmt::format(
+          "binnacle: {}: {} had no room in the answer: ask with a smaller --limit, or about one --node\n",
+          t.url, counted(omitted, "older decision"));
   }
   decisions = newest_first(std::move(decisions), what.all);
   if (on.json) {

@@ -8,41 +8,39 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
+#include <utility>
 
 namespace binnacle::decision {
 namespace {
 
-/// The name of each candidate. Unknown nodes get theirs from record::strangers, in order.
-std::vector<std::string_view> candidate_names(const record& r, const node_names& names) {
-  std::vector<std::string_view> out;
-  out.reserve(r.candidates.size());
-  std::size_t stranger = 0;
-  for (const candidate& c : r.candidates) {
-    if (c.id != no_node)
-      out.push_back(names.name(c.id));
-    else if (stranger < r.strangers.size())
-      out.push_back(r.strangers[stranger++]);
-    else
-      out.push_back({});
-  }
-  return out;
+std::string_view name_of(const record& r, const node_names& names, const listed& l) {
+  const store::node_id id = r.candidates[l.candidate].id;
+  return id != no_node ? names.name(id) : std::string_view(r.strangers[l.stranger]);
 }
 
 /// The candidates to list: one node, or all, or refused ones first up to the limit (best scores first for
-/// prioritize).
-std::vector<std::size_t> chosen(const record& r, const std::vector<std::string_view>& names,
-                                const explain_options& options) {
-  std::vector<std::size_t> out;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (!names[i].empty() && (options.node.empty() || names[i] == options.node)) out.push_back(i);
+/// prioritize). Unknown nodes have their names from record::strangers, in order; those beyond are left out.
+std::vector<listed> chosen(const record& r, const node_names& names, const explain_options& options) {
+  std::vector<listed> out;
+  std::uint32_t strangers = 0;
+  for (std::uint32_t i = 0; i < r.candidates.size(); ++i) {
+    const listed l{i, strangers};
+    if (r.candidates[i].id == no_node && strangers++ >= r.strangers.size()) continue;
+    const std::string_view name = name_of(r, names, l);
+    if (!name.empty() && (options.node.empty() || name == options.node)) out.push_back(l);
   }
   if (options.all || !options.node.empty()) return out;
-  const auto before = [&](std::size_t a, std::size_t b) {
-    const candidate &x = r.candidates[a], &y = r.candidates[b];
-    return r.what == verb::prioritize ? x.score > y.score : is_refused(x.what) && !is_refused(y.what);
+  const auto rank = [&](const listed& l) {
+    const candidate& c = r.candidates[l.candidate];
+    return r.what == verb::prioritize ? -c.score : is_refused(c.what) ? 0 : 1;
   };
-  std::stable_sort(out.begin(), out.end(), before);
-  if (out.size() > options.nodes) out.resize(options.nodes);
+  const auto before = [&](const listed& a, const listed& b) {
+    return std::pair(rank(a), a.candidate) < std::pair(rank(b), b.candidate);
+  };
+  const std::size_t most = std::min(out.size(), options.nodes);
+  std::partial_sort(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(most), out.end(), before);
+  out.resize(most);
   return out;
 }
 
@@ -65,17 +63,18 @@ void write_policy(json_writer& out, const record& r) {
   if (p.power) {
     out.field("objective", predict::to_string(p.power->objective));
     if (predict::has_cap(p.power->objective)) out.key("maxLoad").raw(fmt::format("{}", p.power->max_load));
-    out.key("podCores").raw(fmt::format("{:.3f}", r.pod_cores));
+    out.key("podCores").figure(r.pod_cores, 3);
   }
   out.end_object();
   out.key("rules").begin_array();
+  std::vector<std::uint32_t> refused(p.rules.size());
+  for (const candidate& c : r.candidates) {
+    if (c.what == candidate_outcome::refused && c.rule < refused.size()) ++refused[c.rule];
+  }
   for (std::size_t k = 0; k < p.rules.size(); ++k) {
-    const auto decided = [k](const candidate& c) {
-      return c.what == candidate_outcome::refused && c.rule == k;
-    };
     out.begin_object().field("rule", p.rules[k].text).field("metric", p.rules[k].metric);
     out.field("operator", policy::to_string(p.rules[k].op)).key("target").raw(plain(p.rules[k].target));
-    out.field("refused", std::count_if(r.candidates.begin(), r.candidates.end(), decided)).end_object();
+    out.field("refused", refused[k]).end_object();
   }
   out.end_array();
 }
@@ -105,19 +104,18 @@ std::string_view to_string(predict::cost::known k) noexcept {
 }
 
 void write_watts(json_writer& out, const record& r, const watts_cell& w) {
-  const auto digits = [](float v) { return fmt::format("{:.3f}", v); };
   out.key("power").begin_object().field("cost", to_string(w.is));
   // Without a model or a load nobody knows how many cores are busy.
-  if (w.is != predict::cost::known::no) out.key("loadCores").raw(digits(w.load));
-  out.key("inFlightCores").raw(digits(w.in_flight));
+  if (w.is != predict::cost::known::no) out.key("loadCores").figure(w.load, 3);
+  out.key("inFlightCores").figure(w.in_flight, 3);
   if (w.is != predict::cost::known::no) {
-    out.key("wattsNow").raw(digits(w.now)).key("wattsWithPod").raw(digits(w.with));
-    out.key("wattsPerCore").raw(digits(w.slope));
+    out.key("wattsNow").figure(w.now, 3).key("wattsWithPod").figure(w.with, 3);
+    out.key("wattsPerCore").figure(w.slope, 3);
   }
   if (w.model.exists()) {
     out.field("model", predict::to_string(w.model.from)).field("modelAgeSeconds", r.age_of(w.model).count());
     out.field("coveredPercent", static_cast<int>(w.model.covered_percent));
-    out.key("noisePercent").raw(fmt::format("{:.1f}", w.model.noise_permille / 10.0));
+    out.key("noisePercent").figure(w.model.noise_permille / 10.0, 1);
     if (w.model.idle_guessed) out.field("idleGuessed", true);
   }
   out.end_object();
@@ -203,8 +201,9 @@ std::string summary(const record& r) {
   return text;
 }
 
-void write_record(json_writer& out, const record& r, const node_names& names,
-                  const explain_options& options) {
+record_writer::record_writer(json_writer& out, const record& r, const node_names& names,
+                             const explain_options& options)
+    : out_(out), list_(chosen(r, names, options)), asked_(r.asked) {
   out.begin_object().field("id", r.id).field("time", rfc3339(r.wall)).field("unixMs", unix_ms(r));
   out.field("verb", to_string(r.what)).field("outcome", to_string(r.how)).field("dryRun", r.dry_run());
   out.field("tookUs", std::chrono::duration_cast<std::chrono::microseconds>(r.took).count());
@@ -224,10 +223,29 @@ void write_record(json_writer& out, const record& r, const node_names& names,
       .field("unknown", r.unknown);
   if (const auto oldest = oldest_ms(r); oldest >= 0) out.field("oldestMs", oldest);
   out.field("summary", summary(r)).key("nodes").begin_array();
-  const auto called = candidate_names(r, names);
-  const auto list = chosen(r, called, options);
-  for (const std::size_t i : list) write_node(out, r, i, called[i]);
-  out.end_array().field("nodesOmitted", r.asked - list.size()).end_object();
+}
+
+std::size_t record_writer::write_nodes(const record& r, const node_names& names, std::size_t values) {
+  std::size_t made = 0;
+  while (!complete() && (made == 0 || made < values)) {
+    const listed& l = list_[written_++];
+    write_node(out_, r, l.candidate, name_of(r, names, l));
+    made += std::max<std::size_t>(r.rules(), 1);
+  }
+  return made;
+}
+
+void record_writer::end() {
+  out_.end_array().field("nodesOmitted", asked_ - written_);
+  if (!complete()) out_.field("cut", true);
+  out_.end_object();
+}
+
+void write_record(json_writer& out, const record& r, const node_names& names,
+                  const explain_options& options) {
+  record_writer whole(out, r, names, options);
+  (void)whole.write_nodes(r, names, std::numeric_limits<std::size_t>::max());
+  whole.end();
 }
 
 std::string to_json(const record& r, const node_names& names, const explain_options& options) {
@@ -253,9 +271,8 @@ std::string to_json(const ring& decisions, const query& q, const explain_options
 std::vector<std::string> to_text(const record& r, const node_names& names, const explain_options& options) {
   std::vector<std::string> lines{rfc3339(r.wall) + ' ' + summary(r)};
   if (r.spread) lines.push_back(spread::text(*r.spread));
-  const auto called = candidate_names(r, names);
-  const auto list = chosen(r, called, options);
-  for (const std::size_t i : list) lines.push_back(sentence(r, i, called[i]));
+  const auto list = chosen(r, names, options);
+  for (const listed& l : list) lines.push_back(sentence(r, l.candidate, name_of(r, names, l)));
   if (list.size() < r.asked && options.node.empty())
     lines.push_back(fmt::format("and {} more nodes", r.asked - list.size()));
   return lines;

@@ -25,7 +25,7 @@ struct explain_options {
 ///    "summary":"filter of pod …: 2 of 3 nodes pass …",
 ///    "nodes":[{"node":"node-b","verdict":"refused","rule":0,"text":"node-b refused: …",
 ///              "values":[{"value":71.4,"ageMs":180,"margin":11.4}]}],
-///    "nodesOmitted":0}
+///    "nodesOmitted":0} and "cut":true if not all nodes that were asked for had room in the answer.
 /// `passed` counts the nodes that went back to the scheduler (in DryRun: all of them). margin = value −
 /// target.
 ///
@@ -52,6 +52,34 @@ std::string to_json(const record& r, const node_names& names, const explain_opti
 /// Writes the object of to_json() into an answer that also has other parts.
 void write_record(json_writer& out, const record& r, const node_names& names,
                   const explain_options& options = {});
+
+/// A candidate that an answer lists: its place in record::candidates, and, for an unknown node, that of its
+/// name in record::strangers.
+struct listed {
+  std::uint32_t candidate = 0, stranger = 0;
+};
+
+/// Writes the object of to_json() piece by piece, because one decision may list 250,000 values, which take
+/// half a second.
+class record_writer {
+ public:
+  /// Writes everything before the nodes. `out` must outlive it.
+  record_writer(json_writer& out, const record& r, const node_names& names, const explain_options& options);
+
+  /// Writes the next nodes until they have `values` values together, at least one node unless all are
+  /// written. Returns how many values they have; a node without any counts as one. `r` is the record of the
+  /// constructor, which may have moved since.
+  std::size_t write_nodes(const record& r, const node_names& names, std::size_t values);
+  bool complete() const noexcept { return written_ == list_.size(); }
+  /// Closes the object. If not all nodes were written, it says "cut":true, and nodesOmitted counts the rest.
+  void end();
+
+ private:
+  json_writer& out_;
+  std::vector<listed> list_;
+  std::size_t written_ = 0;
+  std::uint32_t asked_;
+};
 
 /// {"decisions":[…newest first…],"kept":n,"total":n,"dropped":n}: what the ops face answers.
 std::string to_json(const ring& decisions, const query& q, const explain_options& options = {});

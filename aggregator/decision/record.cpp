@@ -52,6 +52,13 @@ std::chrono::seconds record::age_of(const predict::model_note& model) const noex
   return std::max(now - std::chrono::seconds(model.made_s), std::chrono::seconds(0));
 }
 
+std::size_t policy_facts::bytes() const noexcept {
+  std::size_t n = sizeof(policy_facts) + key.name_space.capacity() + key.name.capacity() +
+                  rules.capacity() * sizeof(rule);
+  for (const rule& r : rules) n += r.text.capacity() + r.metric.capacity();
+  return n;
+}
+
 std::size_t record::bytes() const noexcept {
   std::size_t n = sizeof(record) + candidates.capacity() * sizeof(candidate) +
                   cells.capacity() * sizeof(cell) + power.capacity() * sizeof(watts_cell) +

@@ -75,6 +75,8 @@ struct policy_facts {
   };
   std::vector<rule> rules;                   ///< prioritize: the one rule that ranks nodes
   std::optional<policy::power_terms> power;  ///< minimizepower
+
+  std::size_t bytes() const noexcept;
 };
 
 /// Copies the facts that records need from strategy `s` of the policy `from`.
@@ -168,7 +170,7 @@ struct record {
   }
   /// How old a model was at the decision.
   std::chrono::seconds age_of(const predict::model_note& model) const noexcept;
-  /// Bytes that this record holds, shared facts not counted.
+  /// Bytes that this record holds. The policy's facts are not counted, because many records share them.
   std::size_t bytes() const noexcept;
 };
 

@@ -7,6 +7,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace binnacle::decision {
@@ -31,6 +32,12 @@ class node_names {
     const std::size_t i = store::index(id);
     return i < names_.size() ? std::string_view(names_[i]) : std::string_view();
   }
+  /// Which ids have this name, by store::index().
+  std::vector<bool> named(std::string_view name) const {
+    std::vector<bool> out(names_.size());
+    for (std::size_t i = 0; i < names_.size(); ++i) out[i] = names_[i] == name;
+    return out;
+  }
 
  private:
   std::vector<bool> known_;  // by id: ids are dense
@@ -52,8 +59,9 @@ struct ring_limits {
   std::size_t count = 50'000;
 };
 
-/// The latest decisions, bounded by bytes and count. The oldest are dropped first and counted. Belongs to the
-/// faces loop.
+/// The latest decisions, bounded by bytes and count. The oldest are dropped first and counted. The facts of a
+/// policy count once for all records that share them: whoever edits a policy between two pods makes new facts
+/// for each record, and they may be thirty times its size. Belongs to the faces loop.
 class ring {
  public:
   explicit ring(ring_limits limits = {}) : limits_(limits) {}
@@ -68,7 +76,10 @@ class ring {
   /// than that.
   std::size_t record_limit() const noexcept { return limits_.bytes / 8; }
 
-  /// Newest first. The pointers are valid until the next add().
+  /// The decision with this id, which is valid until the next add(); null if it is not kept. Ids have no
+  /// gaps.
+  const record* at(std::uint64_t id) const noexcept;
+  /// Newest first, all in one go: for answers, see `search`. The pointers are valid until the next add().
   std::vector<const record*> find(const query& q) const;
 
   node_names& names() noexcept { return names_; }
@@ -83,12 +94,15 @@ class ring {
   }  ///< records that lost their candidates for size
 
  private:
-  bool matches(const record& r, const query& q) const;
+  void hold(const policy_facts* facts);
+  void let_go(const policy_facts* facts);
+  void drop_oldest();
 
   ring_limits limits_;
   std::function<void(const record&)> observer_;
   std::deque<record> records_;
-  std::size_t bytes_ = 0;
+  std::unordered_map<const policy_facts*, std::size_t> holders_;  // how many records share these facts
+  std::size_t bytes_ = 0;                                         // of records_ and of holders_' facts
   std::uint64_t last_id_ = 0;
   std::uint64_t dropped_ = 0;
   std::uint64_t trimmed_ = 0;

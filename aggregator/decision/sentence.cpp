@@ -132,6 +132,8 @@ std::string watts_text(const record& r, std::size_t i) {
   const watts_cell& w = r.power[i];
   const cell& c = r.cells_of(i).front();
   if (!c.present()) return fmt::format("no opinion: {}", why_false(r.policy->rules.front(), c));
+  if (r.candidates[i].value == standing::implausible)
+    return fmt::format("no opinion: {}", why_implausible(r.policy->rules.front(), c));
   if (!w.model.exists() && r.policy->power->model == policy::power_model::external)
     return "no opinion: no model server has said what it draws, and the policy asks for no other model";
   if (!w.model.exists())

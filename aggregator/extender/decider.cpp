@@ -272,6 +272,7 @@ void decider::set_aside(const policy::out_of_line& odd, const name_list& names, 
 
 /// Scores each candidate by what the pod would cost there, from the node's model, its measured load, and the
 /// cores that pods just placed there request. That takes a look-up and an interpolation for each candidate.
+/// An impossible load counts as absent, as an impossible value does in by_metric().
 std::vector<std::uint8_t> decider::by_watts(const name_list& names, std::size_t listed, instant now) {
   const policy::published_rule& load_rule = by_.strategy->rules.front();
   const policy::power_terms& terms = by_.strategy->power;
@@ -287,6 +288,8 @@ std::vector<std::uint8_t> decider::by_watts(const name_list& names, std::size_t 
   std::vector<predict::cost> costs(names.size());
   std::uint32_t opinions = 0, figures = 0;
   record_.power.resize(listed);
+  const metrics::plausible_range can_be = load_rule.values->plausible();
+  policy::out_of_line odd;
   decision::watts_cell unlisted;
   share_of_cores share_of;
   const auto model_at = [&](std::size_t i) { return models.find(index(batch_[i].id)); };
@@ -306,6 +309,10 @@ std::vector<std::uint8_t> decider::by_watts(const name_list& names, std::size_t 
       if (record_.cells[i].present()) share = share_of(record_.cells[i].value());
     } else if (const store::sample s = load_rule.load(batch_[i].id); s.present(now)) {
       share = share_of(s.value);
+    }
+    if (share && !can_be.holds(*share)) {
+      odd.implausible.push_back(static_cast<std::uint32_t>(i));
+      share.reset();
     }
     const predict::known_power* model = model_at(i);
     const double asked_for = at < in_flight.size() ? in_flight[at].cores : 0;
@@ -330,6 +337,7 @@ std::vector<std::uint8_t> decider::by_watts(const name_list& names, std::size_t 
   const auto beyond = predict::score(terms.objective, costs, scores);
   for (const std::uint32_t i : beyond) batch_[i].value = decision::standing::beyond;
   shared_.counted.beyond += beyond.size();
+  set_aside(odd, names, now);
   no_opinion_ = figures == 0;
   if (no_opinion_) {
     for (auto& c : batch_) c.what = candidate_outcome::unscored;

@@ -1,5 +1,7 @@
 #include "aggregator/ops/lists.hpp"
 
+#include "aggregator/decision/search.hpp"
+#include "aggregator/ops/json_pieces.hpp"
 #include "aggregator/ops/listed_families.hpp"
 #include "aggregator/ops/power_json.hpp"
 #include "aggregator/ops/units.hpp"
@@ -21,7 +23,8 @@ namespace {
 constexpr std::size_t json_nodes_per_slice = 200;
 constexpr std::size_t visits_per_slice = 2'000;
 constexpr std::size_t lines_per_slice = 500;
-constexpr std::size_t most_decision_bytes = 32u << 20;
+constexpr std::size_t looks_per_slice = 250'000;  // at candidates
+constexpr std::size_t values_per_slice = 500;     // of decisions, with their sentences
 
 class json_list final : public http::slices {
  public:
@@ -157,39 +160,59 @@ class exposition_list final : public http::slices {
 class decisions_in_slices final : public http::slices {
  public:
   decisions_in_slices(const decision::ring& decisions, const decision::query& q,
-                      decision::explain_options how)
-      : decisions_(decisions), how_(std::move(how)), out_(text_) {
-    for (const decision::record* r : decisions.find(q)) ids_.push_back(r->id);
-    out_.begin_object().key("decisions").begin_array();
+                      decision::explain_options how, std::size_t most)
+      : decisions_(decisions), how_(std::move(how)), most_(most), search_(decisions, q) {
+    answer_.out().begin_object().key("decisions").begin_array();
   }
 
   bool step() override {
-    if (at_ == ids_.size() || text_.size() > most_decision_bytes) return false;
-    decision::query one;
-    one.id = ids_[at_++];
-    one.limit = 1;
-    // Decisions are found by id, because new ones move the others. A decision that was dropped meanwhile is
-    // left out.
-    for (const decision::record* r : decisions_.find(one)) {
-      decision::write_record(out_, *r, decisions_.names(), how_);
+    if (!searched_) {
+      searched_ = !search_.go_on(looks_per_slice);
+      return true;
     }
+    std::size_t room = values_per_slice;
+    if (!open_ && !begin_next(room)) return false;
+    const decision::record* r = decisions_.at(search_.found()[at_]);  // new decisions may have moved it
+    if (r != nullptr) (void)open_->write_nodes(*r, decisions_.names(), room);
+    answer_.end_slice();
+    if (r != nullptr && !open_->complete() && has_room()) return true;
+    open_->end();
+    open_.reset();
+    ++at_;
     return true;
   }
 
   http::response take() override {
-    out_.end_array().field("kept", decisions_.size()).field("total", decisions_.total());
-    out_.field("dropped", decisions_.dropped()).field("omitted", ids_.size() - at_).end_object();
-    text_ += '\n';
-    return http::response::json(std::move(text_));
+    json_writer& out = answer_.out();
+    out.end_array().field("kept", decisions_.size()).field("total", decisions_.total());
+    out.field("dropped", decisions_.dropped()).field("omitted", search_.found().size() - at_).end_object();
+    return answer_.take();
   }
 
  private:
+  bool has_room() const { return answer_.bytes() <= most_; }
+  /// Begins the next decision, and takes from `room` what its head cost. A decision that was dropped
+  /// meanwhile is left out.
+  bool begin_next(std::size_t& room) {
+    constexpr std::size_t looks_of_a_value = 256;
+    for (; at_ < search_.found().size() && has_room(); ++at_) {
+      const decision::record* r = decisions_.at(search_.found()[at_]);
+      if (r == nullptr) continue;
+      open_.emplace(answer_.out(), *r, decisions_.names(), how_);
+      room -= std::min(room, (r->candidates.size() + r->cells.size()) / looks_of_a_value);
+      return true;
+    }
+    return false;
+  }
+
   const decision::ring& decisions_;
-  decision::explain_options how_;
-  std::vector<std::uint64_t> ids_;
-  std::size_t at_ = 0;
-  std::string text_;
-  json_writer out_;
+  const decision::explain_options how_;
+  const std::size_t most_;
+  decision::search search_;
+  bool searched_ = false;
+  std::size_t at_ = 0;                           // in search_.found()
+  std::optional<decision::record_writer> open_;  // of that decision
+  json_pieces answer_;
 };
 
 }  // namespace
@@ -204,8 +227,8 @@ std::unique_ptr<http::slices> fleet_exposition(const store::view& nodes, std::ve
 }
 
 std::unique_ptr<http::slices> decision_list(const decision::ring& decisions, const decision::query& q,
-                                            decision::explain_options how) {
-  return std::make_unique<decisions_in_slices>(decisions, q, std::move(how));
+                                            decision::explain_options how, std::size_t bytes) {
+  return std::make_unique<decisions_in_slices>(decisions, q, std::move(how), bytes);
 }
 
 }  // namespace binnacle::ops

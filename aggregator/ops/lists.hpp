@@ -28,9 +28,11 @@ std::unique_ptr<http::slices> fleet_json(const policy::view& nodes, fleet_query 
 std::unique_ptr<http::slices> fleet_exposition(const store::view& nodes, std::vector<std::string> families,
                                                instant now, std::size_t bytes = 64u << 20);
 
-/// The decisions that `q` selects, newest first, in the form of decision::to_json(). Each decision is a slice
-/// of its own, because one with 5,000 candidates takes some milliseconds. `decisions` must outlive it.
+/// The decisions that `q` selects, newest first, in the form of decision::to_json(). They are searched and
+/// written in slices, because a policy of 64 rules makes one decision as long as some thousand others.
+/// `decisions` must outlive it. At `bytes` the answer stops: the decision that was being written says that it
+/// is cut, and those after it count as omitted.
 std::unique_ptr<http::slices> decision_list(const decision::ring& decisions, const decision::query& q,
-                                            decision::explain_options how);
+                                            decision::explain_options how, std::size_t bytes = 32u << 20);
 
 }  // namespace binnacle::ops

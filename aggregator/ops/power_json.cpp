@@ -15,8 +15,6 @@
 namespace binnacle::ops {
 namespace {
 
-std::string digits(double v, int after) { return fmt::format("{:.{}f}", v, after); }
-
 /// Writes the lowest and the highest load that the node has measured often enough.
 void write_range(json_writer& out, const predict::statistics& measured) {
   std::optional<std::size_t> first, last;
@@ -26,8 +24,8 @@ void write_range(json_writer& out, const predict::statistics& measured) {
     last = b;
   }
   if (!first) return;
-  out.key("coveredFrom").raw(digits(measured.load(*first), 2));
-  out.key("coveredTo").raw(digits(measured.load(*last), 2));
+  out.key("coveredFrom").figure(measured.load(*first), 2);
+  out.key("coveredTo").figure(measured.load(*last), 2);
 }
 
 int percent_covered(const predict::model& m) { return static_cast<int>(100 * m.covered); }
@@ -41,21 +39,21 @@ void write_model(json_writer& out, const predict::model& m, std::optional<double
   write_range(out, m.measured);
   const bool learned =
       m.from == predict::model_source::node || m.from == predict::model_source::hardware_class;
-  if (learned) out.key("knownFrom").raw(digits(m.known_from, 2)).key("knownTo").raw(digits(m.known_to, 2));
-  out.key("noisePercent").raw(digits(100 * m.noise, 1));
+  if (learned) out.key("knownFrom").figure(m.known_from, 2).key("knownTo").figure(m.known_to, 2);
+  out.key("noisePercent").figure(100 * m.noise, 1);
   out.field("samples", m.samples).field("outliers", m.outliers).field("meterStuck", m.meter_stuck);
   out.field("restarts", m.restarts);
   if (!m.restarted_for.empty()) out.field("restartedFor", m.restarted_for);
   out.field("ageSeconds", std::chrono::duration_cast<std::chrono::seconds>(now - m.made).count());
-  out.key("cores").raw(digits(m.power.cores(), 0));
-  if (load) out.key("predictedWatts").raw(digits(m.power.watts(*load * m.power.cores()), 1));
+  out.key("cores").figure(m.power.cores(), 0);
+  if (load) out.key("predictedWatts").figure(m.power.watts(*load * m.power.cores()), 1);
   out.key("curve").begin_array();
   const auto points = m.power.points();
   const bool in_bins = points.size() == predict::statistics::bins;
   for (std::size_t i = 0; i < points.size(); ++i) {
     out.begin_object();
-    out.key("load").raw(digits(static_cast<double>(i) / static_cast<double>(points.size() - 1), 2));
-    out.key("watts").raw(digits(points[i], 1));
+    out.key("load").figure(static_cast<double>(i) / static_cast<double>(points.size() - 1), 2);
+    out.key("watts").figure(points[i], 1);
     if (in_bins) out.field("samples", m.measured.samples(i));
     out.end_object();
   }
@@ -105,8 +103,8 @@ void write_power(json_writer& out, const store::node_view& node, const policy::v
   const std::string rated_trouble =
       known == nullptr && node.cells != nullptr ? trouble_of_rated(*node.cells, now) : std::string();
   out.begin_object().field("node", node.name);
-  if (load) out.key("loadRatio").raw(digits(*load, 4));
-  if (watts) out.key("watts").raw(digits(*watts, 1));
+  if (load) out.key("loadRatio").figure(*load, 4);
+  if (watts) out.key("watts").figure(*watts, 1);
   if (accelerators > 0) out.field("acceleratorsInWatts", accelerators);
   if (const auto note = all.served_note(store::index(node.id)); !note.empty())
     out.field("modelServerTrouble", note);
@@ -135,7 +133,7 @@ const predict::model* model_of(const policy::view& all, store::node_id id) noexc
 void write_model_in_short(json_writer& out, const predict::model& m) {
   out.begin_object().field("source", predict::to_string(m.from));
   out.field("coveredPercent", percent_covered(m));
-  out.key("noisePercent").raw(digits(100 * m.noise, 1)).end_object();
+  out.key("noisePercent").figure(100 * m.noise, 1).end_object();
 }
 
 }  // namespace binnacle::ops

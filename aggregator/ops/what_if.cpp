@@ -29,7 +29,7 @@ constexpr std::size_t most_policies = 5;  // that a message names
 /// Why a node takes no pod.
 enum class left_out : std::uint8_t {
   refused,    // by the policy's dontschedule
-  no_load,    // there is no CPU load of it now
+  no_load,    // there is no CPU load of it now, or an impossible one
   no_server,  // no model server has said what it draws, and the policy asks for no other model
   no_meter,   // no model, and no watts to learn one from
   learning,   // no model yet
@@ -81,6 +81,7 @@ class what_if_answer final : public http::slices {
         strategy_(*asked_.policy->by_watts()),
         filter_(asked_.policy->find(policy::yield::refusals)),
         judging_stopped_(nodes.judging_stopped(asked_.now)),
+        plausible_(strategy_.rules.front().values->plausible()),
         place_(nodes),
         pod_(demand()) {
     if (in_flight && asked_.policy->damping == policy::herd_damping::enabled)
@@ -130,7 +131,8 @@ class what_if_answer final : public http::slices {
   void look_at(const store::node_view& node) {
     if (refused(node.id)) return leave_out(node.name, left_out::refused);
     const store::sample share = strategy_.rules.front().load(node.id);
-    if (!share.present(asked_.now)) return leave_out(node.name, left_out::no_load);
+    if (!share.present(asked_.now) || !plausible_.holds(to_double(share.value)))
+      return leave_out(node.name, left_out::no_load);
     const std::size_t at = store::index(node.id);
     auto model = nodes_.models_for(strategy_.power).share(store::index(node.id));
     if (model == nullptr) {
@@ -226,9 +228,7 @@ class what_if_answer final : public http::slices {
     out_.end_object();
   }
 
-  void figure(std::string_view name, double value, int digits) {
-    out_.key(name).raw(fmt::format("{:.{}f}", value, digits));
-  }
+  void figure(std::string_view name, double value, int digits) { out_.key(name).figure(value, digits); }
 
   // Constant after construction.
   const policy::view& nodes_;
@@ -236,6 +236,7 @@ class what_if_answer final : public http::slices {
   const policy::published_strategy& strategy_;
   const policy::published_strategy* const filter_;  // null: none
   const bool judging_stopped_;
+  const metrics::plausible_range plausible_;  // of loads
   std::vector<double> in_flight_;
 
   store::walk place_;

@@ -3,6 +3,7 @@
 #include "cli/dashboard/event_parts.hpp"
 #include "cli/dashboard/fleet.hpp"
 #include "cli/doctor/cluster/status_findings.hpp"
+#include "cli/views/units.hpp"
 #include "cli/views/why.hpp"
 #include "common/async/task_group.hpp"
 #include "common/async/timers.hpp"
@@ -119,6 +120,8 @@ std::string decisions_text(const std::vector<upstream::told>& all, const std::st
       continue;
     }
     for (const auto& record : list(t.said->json, "decisions")) decisions.push_back({record, t.url});
+    if (const std::int64_t omitted = integer(t.said->json, "omitted"); omitted > 0)
+      out.value(fmt::format("{}: {} had no room in the answer", t.url, counted(omitted, "older decision")));
   }
   out.end_array().key("decisions").begin_array();
   for (told_decision& d : newest_first(std::move(decisions), true)) {

@@ -82,7 +82,9 @@ std::vector<std::string> watts_lines(const json::value& record, const paint& wit
     };
     const std::string verdict = text(n, "verdict"), cost = text(power, "cost");
     const auto& values = list(n, "values");
-    const std::string absent = values.empty() ? "no agent" : reason_words(text(values.front(), "absent"));
+    const std::string absent = values.empty()           ? "no agent"
+                               : flag(n, "implausible") ? "cannot be"
+                                                        : reason_words(text(values.front(), "absent"));
     const auto load_ms = values.empty() ? -1 : integer(values.front(), "ageMs", -1);
     const auto model_s = integer(power, "modelAgeSeconds", -1);
     t.row({{text(n, "node"), colour::bold},
@@ -203,14 +205,15 @@ std::string render_decision(const told_decision& d, std::int64_t now_ms, const p
     for (const auto& line : decision_lines(record, with)) out += line + '\n';
   }
   const std::int64_t hidden = integer(record, "nodesOmitted");
-  // Where no policy judged them, nothing was kept about the nodes, and no flag shows them.
-  const bool was_judged = !list(record, "nodes").empty();
+  if (hidden == 0) return out;
   const std::string nodes = counted(hidden, "node");
-  if (hidden > 0)
-    out += with(colour::dim,
-                was_judged ? "and " + nodes + " more (--all-nodes shows them)" : "asked about " + nodes) +
-           '\n';
-  return out;
+  std::string rest = "and " + nodes + " more (--all-nodes shows them)";
+  if (flag(record, "cut"))
+    rest = "and " + nodes + " more, for which the answer had no room (--node NAME shows one)";
+  else if (list(record, "nodes")
+               .empty())  // no policy judged them, so nothing was kept that a flag could show
+    rest = "asked about " + nodes;
+  return out + with(colour::dim, rest) + '\n';
 }
 
 }  // namespace binnacle::cli

@@ -40,6 +40,7 @@ struct plausible_range {
   double most = std::numeric_limits<double>::infinity();
   double apart = 0;
 
+  constexpr bool holds(double value) const noexcept { return value >= least && value <= most; }
   friend bool operator==(const plausible_range&, const plausible_range&) = default;
 };
 

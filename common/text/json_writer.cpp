@@ -2,8 +2,11 @@
 
 #include "common/text/utf8.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 
 namespace binnacle {
@@ -173,6 +176,10 @@ json_writer& json_writer::value(std::string_view text) {
   separate();
   append_json_string(out_, text);
   return *this;
+}
+
+json_writer& json_writer::figure(double v, int digits) {
+  return std::isfinite(v) ? raw(fmt::format("{:.{}f}", v, digits)) : null();
 }
 
 json_writer& json_writer::raw(std::string_view json) {

@@ -34,12 +34,14 @@ class json_writer {
   json_writer& value(const std::string& text) { return value(std::string_view(text)); }
   json_writer& value(bool b) { return raw(b ? "true" : "false"); }
   json_writer& value(decimal d) { return raw(to_string(d)); }  ///< exactly the digits of its resolution
-  json_writer& value(double) =
-      delete;  // doubles are not allowed in an answer: give a decimal, which has a resolution
+  json_writer& value(double) = delete;  // give a decimal, which has a resolution, or say the digits: figure()
   template <std::integral Integer>
   json_writer& value(Integer n) {
     return raw(std::to_string(n));
   }
+  /// A double with `digits` digits after the point; null if it is infinite or no number, which JSON cannot
+  /// say.
+  json_writer& figure(double v, int digits);
   json_writer& null() { return raw("null"); }
   /// Ready-made JSON as one value.
   json_writer& raw(std::string_view json);

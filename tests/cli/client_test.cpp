@@ -33,7 +33,10 @@ http::router routes() {
     return http::response::json(nodes_sample);
   });
   r.add("GET", "/api/v1/decisions", [](const http::request& q, std::string_view) {
-    const bool known = *q.parameter("pod") == "default/web";
+    const std::string& pod = *q.parameter("pod");
+    if (pod == "has-many")
+      return http::response::json(std::string(R"({"decisions":[)") + filter_sample + R"(],"omitted":2})");
+    const bool known = pod == "default/web";
     return http::response::json(known ? std::string(R"({"decisions":[)") + filter_sample + "]}"
                                       : R"({"decisions":[]})");
   });
@@ -303,6 +306,10 @@ TEST_SUITE("cli/commands") {
     CHECK(why_command({{url(), dead_url()}, me}, {.pod = "default/web"}, half.on) == exit_problem);
     CHECK(half.out.str().find("node-b  refused") != std::string::npos);
     CHECK(half.err.str().find("cannot reach") != std::string::npos);
+
+    output cut;
+    CHECK(why_command({{url()}, me}, {.pod = "has-many"}, cut.on) == exit_ok);
+    CHECK(cut.err.str().find(url() + ": 2 older decisions had no room in the answer") != std::string::npos);
 
     output nobody;
     CHECK(why_command({{url()}, me}, {.pod = "ghost"}, nobody.on) == exit_problem);

@@ -4,6 +4,10 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <memory>
+#include <vector>
+
 namespace ring_test {
 
 using namespace binnacle;
@@ -112,8 +116,50 @@ TEST_SUITE("aggregator/decision/ring") {
     ring r({4000, 1000});
     std::size_t kept = 0;
     for (int i = 0; i < 50; ++i) r.add(power_record(std::string(static_cast<std::size_t>(i), 'x')));
-    for (const record* each : r.find({.limit = 1000})) kept += each->bytes();
+    for (const record* each : r.find({.limit = 1000})) kept += each->bytes() + each->policy->bytes();
     CHECK(r.bytes() == kept);
+  }
+
+  TEST_CASE("facts that many records share count once, and as long as a record has them") {
+    ring r({1u << 20, 3});
+    const auto shared = power_facts();
+    const auto judge = [&r](std::shared_ptr<const policy_facts> by) {
+      record one = power_record();
+      one.policy = std::move(by);
+      const std::size_t size = one.bytes();
+      r.add(std::move(one));
+      return size;
+    };
+    std::size_t size = 0;
+    for (int i = 0; i < 3; ++i) size += judge(shared);
+    CHECK(r.bytes() == size + shared->bytes());
+    for (int i = 0; i < 2; ++i) (void)judge(nullptr);
+    CHECK(r.bytes() == size + shared->bytes());
+    (void)judge(nullptr);
+    CHECK(r.bytes() == size);
+  }
+
+  TEST_CASE(
+      "a policy that is edited between two pods cannot fill the memory with the facts of its revisions") {
+    constexpr std::size_t limit = 4u << 20;
+    ring r({limit, 100'000});
+    std::vector<std::weak_ptr<const policy_facts>> made;
+    for (int i = 0; i < 1000; ++i) {
+      auto facts = std::make_shared<policy_facts>();
+      facts->rules.resize(64);
+      for (auto& rule : facts->rules) rule.text = rule.metric = std::string(253, 'm');
+      made.push_back(facts);
+      record one = power_record();
+      one.policy = std::move(facts);
+      r.add(std::move(one));
+      REQUIRE(r.bytes() <= limit);
+    }
+    const std::size_t least = std::size_t{64} * 2 * 253;  // bytes of text in one policy's facts
+    CHECK(r.size() <= limit / least);
+    CHECK(r.size() > 50);
+    CHECK(r.find({.limit = 1}).front()->id == 1000);
+    const auto alive = std::count_if(made.begin(), made.end(), [](const auto& f) { return !f.expired(); });
+    CHECK(static_cast<std::size_t>(alive) == r.size());
   }
 
   TEST_CASE("a record too large for the ring keeps its totals only") {

@@ -329,6 +329,24 @@ TEST_SUITE("aggregator/extender/power") {
     CHECK(f.face().stats().beyond == 1);
   }
 
+  TEST_CASE("a load that cannot be counts as no load, and the record is JSON that can be read") {
+    power_fleet f;
+    f.model("flat", {200, 205, 210, 215, 220, 225}, 10'000);
+    const decimal lie{900'000'000'000'000'000, 18};  // as cores it is more than a float holds
+    f.value("flat", std::string(policy::load_metric), lie);
+    CHECK(f.ask(power_fleet::pod("web", "1")) == power_fleet::scores{{"cold", 10}, {"flat", 0}, {"new", 0}});
+    CHECK(f.record().candidates[1].value == decision::standing::implausible);
+    CHECK(f.face().stats().implausible == 1);
+    CHECK(f.face().stats().last_implausible.node == "flat");
+    CHECK_MESSAGE(f.told().find("which cannot be (the least is 0, the most 1)") != std::string::npos,
+                  f.told());
+    const auto read = boost::json::parse(decision::to_json(f.record(), f.decisions.names()));
+    const auto& flat = read.at("nodes").at(1).as_object();
+    CHECK(flat.at("node") == "flat");
+    CHECK(flat.at("implausible") == true);
+    CHECK_FALSE(flat.at("power").as_object().contains("loadCores"));
+  }
+
   TEST_CASE("a new model counts at the next call") {
     power_fleet f;
     CHECK(f.ask(power_fleet::pod("a", "1")).at("flat") == 10);

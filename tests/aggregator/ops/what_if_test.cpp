@@ -170,6 +170,16 @@ TEST_SUITE("aggregator/ops/what_if") {
         R"({"reason":"noMeter","count":1,"nodes":["without-meter"]},{"reason":"learning","count":1,"nodes":["young"]}])");
   }
 
+  TEST_CASE_FIXTURE(power_house, "a node whose load cannot be takes no pod, although it would cost nothing") {
+    loads->set_plausible({0, 1, 1});
+    add("busy", {10, 10}, 1);
+    add("lies", {10, 10}, -7);
+    const auto a = ask(1, "1");
+    CHECK(a.at("nodes").at(0).at("node") == "flat");
+    CHECK(text_of(a, "full") == R"({"count":1,"nodes":["busy"]})");
+    CHECK(text_of(a, "leftOut") == R"([{"reason":"noLoad","count":1,"nodes":["lies"]}])");
+  }
+
   TEST_CASE_FIXTURE(power_house, "where only model servers count, a node without a served curve says so") {
     terms.model = policy::power_model::external;
     const auto a = ask(1, "1");

@@ -55,8 +55,11 @@ struct aggregator {
     });
     r.add("GET", "/api/v1/status",
           [](const http::request&, std::string_view) { return http::response::json(status_sample); });
-    r.add("GET", "/api/v1/decisions", [](const http::request&, std::string_view) {
-      return http::response::json(std::string(R"({"decisions":[)") + filter_sample + "]}");
+    r.add("GET", "/api/v1/decisions", [](const http::request& q, std::string_view) {
+      const std::string* pod = q.parameter("pod");
+      const bool is_cut = pod != nullptr && *pod == "has-many";
+      return http::response::json(std::string(R"({"decisions":[)") + filter_sample +
+                                  (is_cut ? R"(],"omitted":2})" : "]}"));
     });
     r.add_prefix("/api/v1/nodes", [this](const http::request& q, std::string_view) {
       ++asked_for_node;
@@ -643,6 +646,10 @@ TEST_SUITE("cli/dashboard/site") {
       CHECK(list(data, "errors").size() == 1);
       REQUIRE(list(data, "decisions").size() == 1);
       CHECK(text(list(data, "decisions")[0], "aggregator") == url(a));
+      return true;
+    });
+    follow(s, key, "/live?topic=decisions/has-many", [&](const std::string&, const json::value& data) {
+      CHECK(to_text(data.at("errors")).find("2 older decisions had no room") != std::string::npos);
       return true;
     });
     follow(s, key, "/live?topic=node/a%2Fb&topic=node/none",

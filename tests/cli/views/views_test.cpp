@@ -191,6 +191,10 @@ TEST_SUITE("cli/views/why") {
           "                            inlet_celsius     stale  > 30.5           1m1s\n"
           "node-x  passed: never seen\n"
           "and 1 node more (--all-nodes shows them)\n");
+    json::value cut = parsed(filter_sample);
+    cut.as_object()["cut"] = true;
+    CHECK(render_decision({cut, url}, 0, no_colours)
+              .ends_with("and 1 node more, for which the answer had no room (--node NAME shows one)\n"));
   }
 
   TEST_CASE("what no policy judged leads to no flag that would show nothing") {

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
+#include <limits>
 #include <string>
 
 using namespace binnacle;
@@ -79,6 +81,14 @@ TEST_SUITE("common/text/json_writer") {
         .raw("[1,2]");
     out.end_object();
     CHECK(text == R"({"a":1,"list":[true,"x",null,{},[]],"d":123.4,"n":-7,"raw":[1,2]})");
+  }
+
+  TEST_CASE("a double has as many digits as asked for, and what is no number becomes null") {
+    std::string text;
+    json_writer out(text);
+    out.begin_array().figure(2.5, 3).figure(-0.04, 1).figure(9e20, 0);
+    out.figure(std::numeric_limits<double>::infinity(), 1).figure(std::nan(""), 1).end_array();
+    CHECK(text == "[2.500,-0.0,900000000000000000000,null,null]");
   }
 
   TEST_CASE("pretty JSON is indented like kube-apiserver's and leaves strings alone") {
