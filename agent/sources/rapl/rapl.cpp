@@ -23,12 +23,26 @@ constexpr double most_package_watts = 1500;
 // A notebook's part of 15 W TDP may draw more than 60 W for seconds.
 constexpr double least_bound_watts = 150;
 constexpr double most_part_watts = 400;
+// No CPU with RAPL has a TDP of less, and none one of more than most_watts_of_processors.
+constexpr double least_tdp_watts = 1;
 
 metrics::label_set zone_labels(const rapl_zone& z) {
   metrics::label_set labels{{"zone", z.zone}};
   if (!z.package.empty()) labels.emplace_back("package", z.package);
   return labels;
 }
+
+// What the kernel says of the zone's TDP.
+std::optional<double> said_tdp(const rapl_zone& z) {
+  for (const auto& c : z.constraints) {
+    if (c.name != "long_term") continue;
+    const auto most = constraint_files(z.folder, c.index).max_power_uw();
+    if (most.reason == absence::none && most.value > 0) return to_watts(most.value);
+  }
+  return std::nullopt;
+}
+
+bool may_be_tdp(double watts) { return watts >= least_tdp_watts && watts <= most_watts_of_processors; }
 
 }  // namespace
 
@@ -43,13 +57,19 @@ rapl_source::metered_zone* rapl_source::find(const rapl_zone& z) {
 }
 
 std::optional<double> rapl_source::tdp_of(const rapl_zone& z) const {
-  for (const auto& c : z.constraints) {
-    if (c.name != "long_term") continue;
-    const auto most = constraint_files(z.folder, c.index).max_power_uw();
-    if (most.reason == absence::none && most.value > 0) return to_watts(most.value);
-  }
+  if (const auto said = said_tdp(z); said && may_be_tdp(*said)) return said;
   if (z.is_package() && options_.tdp_watts > 0) return options_.tdp_watts;
   return std::nullopt;
+}
+
+// A TDP bounds the watts that are believed, so a wrong one would hide a good package for ever.
+std::string rapl_source::why_no_tdp(const rapl_zone& z) const {
+  const auto said = said_tdp(z);
+  if (!z.is_package() || !said || may_be_tdp(*said) || options_.tdp_watts > 0) return {};
+  return fmt::format(
+      "the kernel says that {} has a TDP of {:g} W, which is not believed: without one there is no "
+      "utilization; set rapl-tdp to the watts of one package",
+      full_name(z), *said);
 }
 
 double rapl_source::most_watts(const rapl_zone& z) const {
@@ -111,6 +131,9 @@ result<void> rapl_source::discover(board& out) {
   set_least_watts();
   problems_ = tree ? std::move(tree->problems) : by_perf.problems;
   if_closed_ = closed_energy_remedy(by_perf, options_.proc_root);
+  for (const auto& z : zones_) {
+    if (auto why = why_no_tdp(z.about); !why.empty()) problems_.push_back(std::move(why));
+  }
   no_tree_ = tree ? std::string() : tree.error().message;
   return {};
 }

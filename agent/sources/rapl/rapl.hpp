@@ -74,6 +74,7 @@ class rapl_source final : public source {
   void choose_door(metered_zone& known, const std::vector<power_event>& events);
   void announce_package(metered_zone& z, board& out);
   std::optional<double> tdp_of(const rapl_zone& z) const;
+  std::string why_no_tdp(const rapl_zone& z) const;
   double most_watts(const rapl_zone& z) const;
   void set_least_watts();
   static absence why_no_watts(const metered_zone& z);
