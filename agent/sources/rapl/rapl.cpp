@@ -2,6 +2,7 @@
 
 #include "agent/base/problem_summary.hpp"
 #include "agent/kernel/cpu_list.hpp"
+#include "agent/kernel/cpu_topology.hpp"
 #include "agent/sources/power_rules.hpp"
 #include "agent/sources/rapl/no_energy.hpp"
 #include "common/system/os_error.hpp"
@@ -10,6 +11,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <set>
 #include <utility>
 
 namespace binnacle::agent {
@@ -128,6 +130,7 @@ result<void> rapl_source::discover(board& out) {
   for (const auto& z : zones) {
     if (!z.is_package()) adopt(z, events, out);
   }
+  adopt_unseen(events, out);
   set_least_watts();
   problems_ = tree ? std::move(tree->problems) : by_perf.problems;
   if_closed_ = closed_energy_remedy(by_perf, options_.proc_root);
@@ -183,6 +186,49 @@ void rapl_source::adopt(const rapl_zone& z, const std::vector<power_event>& even
   if (z.is_package()) announce_package(*known, out);
 }
 
+// The packages that have a CPU online, or their dies where packages are counted by dies. The labels are those
+// that their zones would have. Empty if the kernel does not say where its CPUs sit.
+std::set<std::string> rapl_source::packages_online(const std::set<std::string>& counted) const {
+  constexpr std::string_view of_die = "-die-";
+  const bool by_dies =
+      std::ranges::any_of(counted, [&](const std::string& p) { return p.find(of_die) != p.npos; });
+  std::set<std::string> online;
+  const auto cpus = find_cpus(options_.sys_root);
+  for (const unsigned cpu : cpus ? *cpus : std::vector<unsigned>()) {
+    const auto seat = seat_of(options_.sys_root, cpu);
+    if (!seat.package) continue;
+    const bool whole = !by_dies || counted.contains(*seat.package);
+    online.insert(whole ? *seat.package
+                        : fmt::format("{}{}{}", *seat.package, of_die, seat.die.value_or("0")));
+  }
+  return online;
+}
+
+// Announces what the machine has and no door shows: a package with a CPU online, and the memory of a package
+// where the memory of others is counted. It is missing, and so is the node's sum, which would silently lack
+// it. The packages are compared by their number first: firmware may number them differently from the CPUs.
+void rapl_source::adopt_unseen(const std::vector<power_event>& events, board& out) {
+  std::set<std::string> packages, memories;
+  for (const auto& known : zones_) {
+    if (known.about.is_package()) packages.insert(known.about.package);
+    if (known.about.zone == "dram") memories.insert(known.about.package);
+  }
+  if (packages.empty()) return;
+  for (auto& known : zones_) {
+    const bool counts = known.counter && known.counter->error_number() == 0;
+    if (known.about.folder.empty() && !counts) choose_door(known, events);
+  }
+  const auto online = packages_online(packages);
+  if (online.size() > packages.size()) {
+    for (const auto& p : online) {
+      if (packages.insert(p).second) adopt(zone_without_folder("package", p), events, out);
+    }
+  }
+  for (const auto& p : packages) {
+    if (!memories.empty() && !memories.contains(p)) adopt(zone_without_folder("dram", p), events, out);
+  }
+}
+
 void rapl_source::announce_package(metered_zone& z, board& out) {
   const metrics::label_set labels{{"package", z.about.package}};
   z.tdp_watts = tdp_of(z.about);
@@ -203,6 +249,12 @@ void rapl_source::announce_package(metered_zone& z, board& out) {
 }
 
 std::string rapl_source::why_unreadable(const metered_zone& z, const powercap_number& n) const {
+  if (z.about.folder.empty() && !z.counter) {
+    return fmt::format(
+        "{} has no energy counter, neither in powercap nor in the perf PMU power: {}, or restart the agent "
+        "if it is no longer in the machine",
+        full_name(z.about), reload_remedy);
+  }
   if (z.about.folder.empty()) {
     const auto refusal = why_refused(n.error_number, options_.proc_root);
     return fmt::format("{}; the perf PMU power does not help, {}: {}", no_tree_, refusal.why, refusal.remedy);
