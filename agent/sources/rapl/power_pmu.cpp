@@ -28,11 +28,19 @@ constexpr std::array<known_event, 5> known_events{{{"energy-pkg", "package"},
                                                    {"energy-gpu", "uncore"},
                                                    {"energy-psys", "psys"}}};
 
-// The seats of those CPUs whose package is known.
-std::vector<cpu_seat> seats_of(const std::string& sys_root, const std::vector<unsigned>& cpus) {
+// The seats of those CPUs whose package is known. The others are named in `problems`.
+std::vector<cpu_seat> seats_of(const std::string& sys_root, const std::vector<unsigned>& cpus,
+                               std::vector<std::string>& problems) {
   std::vector<cpu_seat> seats;
   for (const unsigned cpu : cpus) {
-    if (auto seat = seat_of(sys_root, cpu); seat.package) seats.push_back(std::move(seat));
+    if (auto seat = seat_of(sys_root, cpu); seat.package) {
+      seats.push_back(std::move(seat));
+    } else {
+      problems.push_back(
+          fmt::format("CPU {} of the perf PMU power is not used, for its topology/physical_package_id does "
+                      "not say which package it counts",
+                      cpu));
+    }
   }
   return seats;
 }
@@ -53,7 +61,7 @@ power_pmu find_power_pmu(const std::string& sys_root) {
   if (!number || *number > 0xffff'ffff) return found;
   const pmu_device power(folder, static_cast<std::uint32_t>(*number));
   if (!power.box_cpus()) return found;
-  const auto seats = seats_of(sys_root, *power.box_cpus());
+  const auto seats = seats_of(sys_root, *power.box_cpus(), found.problems);
   for (const auto& [name, zone] : known_events) {
     const auto alias = power.alias(std::string(name));
     const auto encoding = power.encode(name);
@@ -81,13 +89,7 @@ power_pmu find_power_pmu(const std::string& sys_root) {
 
 std::vector<rapl_zone> zones_of(const std::vector<power_event>& events) {
   std::vector<rapl_zone> zones;
-  for (const auto& e : events) {
-    rapl_zone z;
-    z.zone = e.zone;
-    z.package = e.package;
-    z.name = z.is_package() ? "package-" + e.package : e.zone;
-    zones.push_back(std::move(z));
-  }
+  for (const auto& e : events) zones.push_back(zone_without_folder(e.zone, e.package));
   return zones;
 }
 

@@ -24,7 +24,7 @@ struct power_event {
 /// What that PMU gives.
 struct power_pmu {
   std::vector<power_event> events;    ///< packages first
-  std::vector<std::string> problems;  ///< why an event is refused
+  std::vector<std::string> problems;  ///< why an event or a CPU is refused
 };
 
 /// Looks at the PMU below `sys_root`; empty if there is none. There is a package or die for each CPU in its

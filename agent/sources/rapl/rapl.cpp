@@ -2,6 +2,7 @@
 
 #include "agent/base/problem_summary.hpp"
 #include "agent/kernel/cpu_list.hpp"
+#include "agent/kernel/cpu_topology.hpp"
 #include "agent/sources/power_rules.hpp"
 #include "agent/sources/rapl/no_energy.hpp"
 #include "common/system/os_error.hpp"
@@ -10,6 +11,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <set>
 #include <utility>
 
 namespace binnacle::agent {
@@ -23,12 +25,26 @@ constexpr double most_package_watts = 1500;
 // A notebook's part of 15 W TDP may draw more than 60 W for seconds.
 constexpr double least_bound_watts = 150;
 constexpr double most_part_watts = 400;
+// No CPU with RAPL has a TDP of less, and none one of more than most_watts_of_processors.
+constexpr double least_tdp_watts = 1;
 
 metrics::label_set zone_labels(const rapl_zone& z) {
   metrics::label_set labels{{"zone", z.zone}};
   if (!z.package.empty()) labels.emplace_back("package", z.package);
   return labels;
 }
+
+// What the kernel says of the zone's TDP.
+std::optional<double> said_tdp(const rapl_zone& z) {
+  for (const auto& c : z.constraints) {
+    if (c.name != "long_term") continue;
+    const auto most = constraint_files(z.folder, c.index).max_power_uw();
+    if (most.reason == absence::none && most.value > 0) return to_watts(most.value);
+  }
+  return std::nullopt;
+}
+
+bool may_be_tdp(double watts) { return watts >= least_tdp_watts && watts <= most_watts_of_processors; }
 
 }  // namespace
 
@@ -43,13 +59,19 @@ rapl_source::metered_zone* rapl_source::find(const rapl_zone& z) {
 }
 
 std::optional<double> rapl_source::tdp_of(const rapl_zone& z) const {
-  for (const auto& c : z.constraints) {
-    if (c.name != "long_term") continue;
-    const auto most = constraint_files(z.folder, c.index).max_power_uw();
-    if (most.reason == absence::none && most.value > 0) return to_watts(most.value);
-  }
+  if (const auto said = said_tdp(z); said && may_be_tdp(*said)) return said;
   if (z.is_package() && options_.tdp_watts > 0) return options_.tdp_watts;
   return std::nullopt;
+}
+
+// A TDP bounds the watts that are believed, so a wrong one would hide a good package for ever.
+std::string rapl_source::why_no_tdp(const rapl_zone& z) const {
+  const auto said = said_tdp(z);
+  if (!z.is_package() || !said || may_be_tdp(*said) || options_.tdp_watts > 0) return {};
+  return fmt::format(
+      "the kernel says that {} has a TDP of {:g} W, which is not believed: without one there is no "
+      "utilization; set rapl-tdp to the watts of one package",
+      full_name(z), *said);
 }
 
 double rapl_source::most_watts(const rapl_zone& z) const {
@@ -110,9 +132,13 @@ result<void> rapl_source::discover(board& out) {
   for (const auto& z : zones) {
     if (!z.is_package()) adopt(z, events, out);
   }
+  adopt_unseen(events, out);
   set_least_watts();
   problems_ = tree ? std::move(tree->problems) : by_perf.problems;
   if_closed_ = closed_energy_remedy(by_perf, options_.proc_root);
+  for (const auto& z : zones_) {
+    if (auto why = why_no_tdp(z.about); !why.empty()) problems_.push_back(std::move(why));
+  }
   no_tree_ = tree ? std::string() : tree.error().message;
   return {};
 }
@@ -162,6 +188,49 @@ void rapl_source::adopt(const rapl_zone& z, const std::vector<power_event>& even
   if (z.is_package()) announce_package(*known, out);
 }
 
+// The packages that have a CPU online, or their dies where packages are counted by dies. The labels are those
+// that their zones would have. Empty if the kernel does not say where its CPUs sit.
+std::set<std::string> rapl_source::packages_online(const std::set<std::string>& counted) const {
+  constexpr std::string_view of_die = "-die-";
+  const bool by_dies =
+      std::ranges::any_of(counted, [&](const std::string& p) { return p.find(of_die) != p.npos; });
+  std::set<std::string> online;
+  const auto cpus = find_cpus(options_.sys_root);
+  for (const unsigned cpu : cpus ? *cpus : std::vector<unsigned>()) {
+    const auto seat = seat_of(options_.sys_root, cpu);
+    if (!seat.package) continue;
+    const bool whole = !by_dies || counted.contains(*seat.package);
+    online.insert(whole ? *seat.package
+                        : fmt::format("{}{}{}", *seat.package, of_die, seat.die.value_or("0")));
+  }
+  return online;
+}
+
+// Announces what the machine has and no door shows: a package with a CPU online, and the memory of a package
+// where the memory of others is counted. It is missing, and so is the node's sum, which would silently lack
+// it. The packages are compared by their number first: firmware may number them differently from the CPUs.
+void rapl_source::adopt_unseen(const std::vector<power_event>& events, board& out) {
+  std::set<std::string> packages, memories;
+  for (const auto& known : zones_) {
+    if (known.about.is_package()) packages.insert(known.about.package);
+    if (known.about.zone == "dram") memories.insert(known.about.package);
+  }
+  if (packages.empty()) return;
+  for (auto& known : zones_) {
+    const bool counts = known.counter && known.counter->error_number() == 0;
+    if (known.about.folder.empty() && !counts) choose_door(known, events);
+  }
+  const auto online = packages_online(packages);
+  if (online.size() > packages.size()) {
+    for (const auto& p : online) {
+      if (packages.insert(p).second) adopt(zone_without_folder("package", p), events, out);
+    }
+  }
+  for (const auto& p : packages) {
+    if (!memories.empty() && !memories.contains(p)) adopt(zone_without_folder("dram", p), events, out);
+  }
+}
+
 void rapl_source::announce_package(metered_zone& z, board& out) {
   const metrics::label_set labels{{"package", z.about.package}};
   z.tdp_watts = tdp_of(z.about);
@@ -187,6 +256,12 @@ void rapl_source::announce_package(metered_zone& z, board& out) {
 }
 
 std::string rapl_source::why_unreadable(const metered_zone& z, const powercap_number& n) const {
+  if (z.about.folder.empty() && !z.counter) {
+    return fmt::format(
+        "{} has no energy counter, neither in powercap nor in the perf PMU power: {}, or restart the agent "
+        "if it is no longer in the machine",
+        full_name(z.about), reload_remedy);
+  }
   if (z.about.folder.empty()) {
     const auto refusal = why_refused(n.error_number, options_.proc_root);
     const auto powercap =

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -34,7 +35,8 @@ struct rapl_options {
 /// and no TDP.
 ///
 /// A zone that was seen once stays announced. If it vanishes, its series become absent (missing), and so does
-/// the node's sum. Otherwise the sum would silently lack a package.
+/// the node's sum. Otherwise the sum would silently lack a package. A package with a CPU online that no door
+/// shows is announced as missing from the start, for the same reason.
 class rapl_source final : public source {
  public:
   explicit rapl_source(rapl_options options, clocks time = {}, perf_opener open = open_perf_event);
@@ -72,8 +74,11 @@ class rapl_source final : public source {
   metered_zone* find(const rapl_zone& z);
   void adopt(const rapl_zone& z, const std::vector<power_event>& events, board& out);
   void choose_door(metered_zone& known, const std::vector<power_event>& events);
+  std::set<std::string> packages_online(const std::set<std::string>& counted) const;
+  void adopt_unseen(const std::vector<power_event>& events, board& out);
   void announce_package(metered_zone& z, board& out);
   std::optional<double> tdp_of(const rapl_zone& z) const;
+  std::string why_no_tdp(const rapl_zone& z) const;
   double most_watts(const rapl_zone& z) const;
   void set_least_watts();
   static absence why_no_watts(const metered_zone& z);

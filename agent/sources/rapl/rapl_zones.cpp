@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 
 namespace binnacle::agent {
 namespace {
@@ -130,6 +131,14 @@ std::string other_control_type(const std::string& sys_root) {
 }
 
 }  // namespace
+
+rapl_zone zone_without_folder(std::string zone, std::string package) {
+  rapl_zone z;
+  z.zone = std::move(zone);
+  z.package = std::move(package);
+  z.name = z.is_package() ? "package-" + z.package : z.zone;
+  return z;
+}
 
 rapl_absence why_no_rapl(const std::string& sys_root) {
   std::error_code bad;

@@ -24,6 +24,9 @@ struct rapl_zone {
   bool is_package() const noexcept { return zone == "package"; }
 };
 
+/// A zone that powercap does not show, under the name that it would have there.
+rapl_zone zone_without_folder(std::string zone, std::string package);
+
 struct rapl_tree {
   std::vector<rapl_zone> zones;
   std::vector<std::string> problems;  ///< one sentence for each zone that was left out

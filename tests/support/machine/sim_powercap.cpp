@@ -1,9 +1,11 @@
 // binnacle-sim-powercap: a powercap tree for demos and tests on machines without RAPL. The agent reads it
 // with --sys-root, through the same files and libpowercap calls as a real tree.
+#include "agent/kernel/cpu_topology.hpp"
 #include "common/clock.hpp"
 #include "tests/support/machine/powercap_sim.hpp"
 #include "tests/support/machine/resctrl_tree.hpp"
 #include "tests/support/machine/sensor_tree.hpp"
+#include "tests/support/machine/write_line.hpp"
 #include "tests/support/options.hpp"
 
 #include <chrono>
@@ -13,11 +15,17 @@
 #include <iterator>
 #include <signal.h>
 #include <string>
+#include <string_view>
 #include <sys/prctl.h>
+#include <system_error>
 #include <time.h>
 #include <utility>
+#include <vector>
 
 namespace {
+
+namespace fs = std::filesystem;
+using binnacle::support::write_line;
 
 std::string read_whole(const std::string& path) {
   std::ifstream in(path);
@@ -38,9 +46,46 @@ void write_sensors(const std::string& root, binnacle::support::machine_kind mach
   binnacle::support::resctrl_tree_writer(root, {0, 1}).make_group("web");
 }
 
+// Links what `from` holds into `to`, except for what `to` has already.
+void link_entries(const fs::path& from, const fs::path& to) {
+  std::error_code ignored;
+  fs::create_directories(to, ignored);
+  for (fs::directory_iterator it(from, ignored), end; !ignored && it != end; it.increment(ignored)) {
+    const auto link = to / it->path().filename();
+    std::error_code there;
+    if (!fs::exists(fs::symlink_status(link, there))) fs::create_symlink(it->path(), link, there);
+  }
+}
+
+// The CPUs are this machine's own, or those of the sensors, but they sit in the simulated packages: an agent
+// misses the power of a package that has CPUs and no counter.
+void seat_cpus(const std::string& root, const std::vector<binnacle::support::zone_spec>& zones) {
+  constexpr std::string_view top = "package-", of_die = "-die-";
+  std::vector<std::string> packages;
+  for (const auto& z : zones)
+    if (z.name.starts_with(top)) packages.push_back(z.name.substr(top.size()));
+  const fs::path own = "/sys/devices/system", below = root + "/devices/system";
+  if (packages.empty() || fs::is_symlink(below)) return;
+  const bool of_sensors = fs::exists(below);
+  const auto cpus = binnacle::agent::find_cpus(of_sensors ? root : "/sys");
+  for (const unsigned cpu : cpus ? *cpus : std::vector<unsigned>()) {
+    const auto name = "cpu" + std::to_string(cpu);
+    const auto topology = below / "cpu" / name / "topology";
+    const auto& package = packages[cpu % packages.size()];
+    const auto die = package.find(of_die);
+    write_line(topology / "physical_package_id", package.substr(0, die));
+    if (die != package.npos) write_line(topology / "die_id", package.substr(die + of_die.size()));
+    if (of_sensors) continue;
+    link_entries(own / "cpu" / name / "topology", topology);
+    link_entries(own / "cpu" / name, below / "cpu" / name);
+  }
+  if (of_sensors) return;
+  link_entries(own / "cpu", below / "cpu");
+  link_entries(own, below);
+}
+
 // Links the rest of /sys that an agent reads to this machine's own.
 void link_rest_of_sys(const std::string& root) {
-  namespace fs = std::filesystem;
   for (const auto* part : {"class/net", "kernel", "devices/system"}) {
     const fs::path link = root + "/" + part;
     std::error_code ignored;
@@ -133,6 +178,7 @@ int main(int argc, char** argv) {
   try {
     binnacle::support::powercap_sim sim(root, zones, watts, noise, static_cast<std::uint32_t>(seed));
     if (sensors) write_sensors(root, machine);
+    seat_cpus(root, zones);
     link_rest_of_sys(root);
     auto said = std::to_string(watts) + '\n';
     std::ofstream(root + "/watts", std::ios::trunc) << said;

@@ -175,6 +175,34 @@ TEST_CASE("without powercap all of a machine's power comes from the perf PMU, un
   CHECK(b.source.limitation().empty());
 }
 
+// Before, the CPU was left out without a word, and the sum was that of the other package.
+TEST_CASE("a package whose CPU of the mask does not say where it sits is missing") {
+  bench b(pmus::xeon());
+  b.sys.remove("devices/system/cpu/cpu2/topology/physical_package_id");
+  b.warm_up();
+  CHECK(b.watts("0") == "150.0");
+  CHECK(b.watts("1") == "missing");
+  CHECK(shown(b.out, "rapl_zone_power_watts", {{"zone", "dram"}, {"package", "1"}}) == "missing");
+  CHECK(b.source.limitation().starts_with("CPU 2 of the perf PMU power is not used"));
+  CHECK(holds(b.source.probe().back().why, "CPU 2 of the perf PMU power"));
+}
+
+TEST_CASE("a package that powercap does not show is counted by the perf PMU") {
+  bench b(pmus::xeon());
+  powercap_sim powercap(b.sys.path(), {machines::xeon_two_sockets()[0]}, 70, 0);
+  b.warm_up();
+  CHECK(b.watts("1") == "150.0");
+  CHECK(shown(b.out, "rapl_zone_power_watts", {{"zone", "dram"}, {"package", "1"}}) == "20.0");
+  b.sim.offline = {2};
+  REQUIRE(b.read());
+  CHECK(b.watts("1") == "missing");
+  b.sim.offline.clear();
+  REQUIRE(b.source.discover(b.out));
+  REQUIRE(b.read());
+  REQUIRE(b.read());
+  CHECK(b.watts("1") == "150.0");
+}
+
 TEST_CASE("a configured TDP makes utilization of it") {
   bench b(pmus::epyc(), {.tdp_watts = 300});
   b.warm_up();

@@ -192,6 +192,34 @@ TEST_CASE("where the kernel knows no TDP the configured one counts, else utiliza
   }
 }
 
+// Before, a TDP of 1 µW bounded the package at 150 W, and one of 2^63 µW was a gap at each reading.
+TEST_CASE("a TDP that no package has is unknown, and hides no package's watts") {
+  struct row {
+    std::uint64_t max_power_uw;
+    const char* said;
+  };
+  for (const auto& r : {row{1, "1e-06 W"}, row{std::uint64_t{1} << 63, "9.22337e+12 W"},
+                        row{4'000'000'001, "which is not believed"}}) {
+    CAPTURE(r.max_power_uw);
+    auto zones = machines::xeon_two_sockets();
+    zones[0].constraints[0].max_power_uw = r.max_power_uw;
+    const auto utilization = [](const bench& b) {
+      return shown(b.out, "rapl_tdp_utilization_ratio", {{"package", "0"}});
+    };
+    bench b(zones, 200);
+    b.warm_up();
+    CHECK(b.watts("0") == "200.0");
+    CHECK(shown(b.out, "rapl_tdp_watts", {{"package", "0"}}) == "no_data");
+    CHECK(utilization(b) == "no_data");
+    CHECK(b.source.limitation().find(r.said) != std::string::npos);
+    CHECK(b.source.limitation().find("rapl-tdp") != std::string::npos);
+    bench told(zones, 200, {.tdp_watts = 250});
+    told.warm_up();
+    CHECK(utilization(told) == "0.8000");
+    CHECK(told.source.limitation().empty());
+  }
+}
+
 TEST_CASE("a notebook may turbo far above its TDP without being taken for a reset") {
   bench b(machines::client(), 121);
   b.warm_up();
@@ -267,6 +295,30 @@ TEST_CASE("a zone that vanishes stays announced as missing and comes back by its
     REQUIRE(b.source.read(b.out));
   }
   CHECK(b.watts("1") == "60.0");
+  CHECK(b.source.limitation().empty());
+}
+
+TEST_CASE("a die that has CPUs and no zone is missing from the start, and comes by itself") {
+  bench b(machines::xeon_dies());
+  for (unsigned cpu = 0; cpu < 4; ++cpu) {
+    const auto topology = "devices/system/cpu/cpu" + std::to_string(cpu) + "/topology/";
+    b.sys.write(topology + "physical_package_id", std::to_string(cpu / 2) + "\n");
+    b.sys.write(topology + "die_id", std::to_string(cpu % 2) + "\n");
+  }
+  b.sys.remove(zone_folder({3}));
+  b.warm_up();
+  CHECK(b.watts("1-die-0") == "100.0");
+  CHECK(b.watts("1-die-1") == "missing");
+  CHECK(b.part("dram", "1-die-1") == "missing");
+  CHECK(b.source.limitation().find("package-1-die-1 has no energy counter") == 0);
+  powercap_sim again(b.sys.path(), machines::xeon_dies(), 60, 0);
+  REQUIRE(b.source.discover(b.out));
+  for (int i = 0; i < 3; ++i) {
+    again.advance(1s);
+    b.clock.now += 1s;
+    REQUIRE(b.source.read(b.out));
+  }
+  CHECK(b.watts("1-die-1") == "60.0");
   CHECK(b.source.limitation().empty());
 }
 

@@ -318,6 +318,47 @@ TEST_CASE("zero: a psys that moves so little that it shows 0 W is implausible") 
   CHECK(holds(m.rapl.limitation(), "says 0 W although it is on"));
 }
 
+// Before, only a package that went while the agent ran was missing. After a restart the other one's 180 W
+// were the node's.
+TEST_CASE("half a machine: a package or its memory that nothing counts is missing from the start") {
+  struct row {
+    const char* what;
+    const char* second_socket;  // physical_package_id of its CPUs; null: the kernel does not say any
+    std::vector<unsigned> gone;
+    const char* name;  // what the second package calls itself; null: package-1
+    const char* node;
+  };
+  const std::vector<row> rows{{"all is there", "1", {}, nullptr, "403.2"},
+                              {"the package is not there", "1", {1}, nullptr, "missing"},
+                              {"its name is empty", "1", {}, "", "missing"},
+                              {"it says the first one's name", "1", {}, "package-0", "missing"},
+                              {"its name is unknown", "1", {}, "x", "missing"},
+                              {"its memory is not there", "1", {1, 1}, nullptr, "missing"},
+                              {"the machine has one socket", "0", {1}, nullptr, "201.6"},
+                              {"the CPUs number the sockets differently", "4", {}, nullptr, "403.2"},
+                              {"the kernel does not say where CPUs sit", nullptr, {1}, nullptr, "201.6"}};
+  for (const auto& r : rows) {
+    CAPTURE(r.what);
+    auto zones = machines::xeon_two_sockets();
+    zones.pop_back();  // psys
+    machine m(zones, 180);
+    for (int cpu = 0; r.second_socket != nullptr && cpu < 4; ++cpu) {
+      m.sys.write(fmt::format("devices/system/cpu/cpu{}/topology/physical_package_id", cpu),
+                  cpu % 2 == 0 ? "0\n" : std::string(r.second_socket) + "\n");
+    }
+    if (!r.gone.empty()) m.sys.remove(zone_folder(r.gone));
+    if (r.name != nullptr) m.sys.write(zone_folder({1}) + "/name", std::string(r.name) + "\n");
+    m.begin();
+    m.pass(10s);
+    CHECK(m.node("rapl") == r.node);
+    CHECK(m.package("0") == "180.0");
+    CHECK(m.rapl.limitation().empty() == (m.node("rapl") != "missing"));
+    REQUIRE(m.rapl.discover(m.out));  // and so it stays
+    m.pass(1s);
+    CHECK(m.node("rapl") == r.node);
+  }
+}
+
 TEST_CASE("memory that never moved counts as memory that is not there, memory that died does not") {
   machine m(machines::xeon_two_sockets());
   REQUIRE(m.sim.set_watts("psys stop"));
