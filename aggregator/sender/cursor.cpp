@@ -1,12 +1,23 @@
 #include "aggregator/sender/cursor.hpp"
 
+#include "common/exposition/target_labels.hpp"
 #include "common/text/glob.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
+#include <set>
+#include <utility>
 
 namespace binnacle::sender {
+namespace {
+
+// Remote write, and Prometheus for OTLP too, keeps times in milliseconds. A second value in the same
+// millisecond is refused, and the whole request with it. Two milliseconds instead of one, because the
+// difference between the boot clock and the wall clock is measured anew for each round.
+constexpr duration least_apart = std::chrono::milliseconds(2);
+
+}  // namespace
 
 double stale_marker() noexcept { return std::bit_cast<double>(std::uint64_t{0x7ff0'0000'0000'0002}); }
 
@@ -20,20 +31,54 @@ bool cursor::chooses(const store::shape::series& s) const {
          std::ranges::any_of(families_, [&](const auto& glob) { return matches_glob(glob, s.family); });
 }
 
+/// Whether the database sees other labels than these.
+bool cursor::looks_different(const metrics::label_set& own) const {
+  return std::ranges::any_of(own, [this](const auto& label) {
+    const std::string& name = label.first;
+    return label.second.empty() || name.starts_with("__") ||
+           std::ranges::any_of(target_, [&](const auto& of_target) { return of_target.first == name; });
+  });
+}
+
+/// What the database tells series of a family and node apart by. To it, an empty label is none. Source:
+/// prometheus.io/docs/concepts/data_model.
+metrics::label_set cursor::as_seen(const metrics::label_set& own) const {
+  metrics::label_set out = exposition::with_target(target_, own);
+  std::erase_if(out, [](const auto& label) { return label.second.empty(); });
+  std::ranges::sort(out);
+  return out;
+}
+
+/// Chooses the shape's series that are told. If the database would see two under the same labels, the first
+/// one is told: two values at one time would cost the whole request.
+void cursor::choose(told& node) const {
+  const auto& all = node.of->all;
+  bool may_meet = false;
+  for (std::uint32_t i = 0; i < all.size(); ++i) {
+    if (!chooses(all[i])) continue;
+    node.chosen.push_back(i);
+    may_meet = may_meet || looks_different(all[i].labels);
+  }
+  if (!may_meet) return;  // a shape has no series twice
+  std::set<std::pair<std::string_view, metrics::label_set>> seen;
+  node.left_out = std::erase_if(node.chosen, [&](std::uint32_t i) {
+    return !seen.emplace(all[i].family, as_seen(all[i].labels)).second;
+  });
+}
+
 void cursor::end(told& node, const std::string& name, std::size_t place, instant now,
                  const std::function<void(const point&)>& tell) {
   if (node.at_ns[place] <= 0) return;
-  node.at_ns[place] = -to_ns(now);
-  tell({name, node.of->all[node.chosen[place]], stale_marker(), now, node.uid});
+  const instant at = std::max(now, from_ns(node.at_ns[place]) + least_apart);
+  node.at_ns[place] = -to_ns(at);
+  tell({name, node.of->all[node.chosen[place]], stale_marker(), at, node.uid});
 }
 
 /// The node has another catalog. Series that are in both go on; series that are gone end.
 void cursor::reshape(told& node, const std::string& name, const std::shared_ptr<const store::shape>& now_of,
                      instant now, const std::function<void(const point&)>& tell) const {
   told fresh{now_of, {}, {}, node.round, node.uid};
-  for (std::uint32_t i = 0; i < now_of->all.size(); ++i) {
-    if (chooses(now_of->all[i])) fresh.chosen.push_back(i);
-  }
+  choose(fresh);
   fresh.at_ns.resize(fresh.chosen.size());
   std::unordered_multimap<std::size_t, std::size_t> places;  // of series_hash() in `fresh`
   for (std::size_t k = 0; k < fresh.chosen.size(); ++k) {
@@ -58,6 +103,7 @@ void cursor::reshape(told& node, const std::string& name, const std::shared_ptr<
 
 void cursor::take(const fleet& nodes, instant now, const std::function<void(const point&)>& tell) {
   ++round_;
+  left_out_ = 0;
   for (const fleet_node& n : nodes) {
     told& node = nodes_[n.name];
     node.round = round_;
@@ -66,6 +112,7 @@ void cursor::take(const fleet& nodes, instant now, const std::function<void(cons
       node.uid = n.uid;
     }
     if (node.of != n.cells->shared_shape()) reshape(node, n.name, n.cells->shared_shape(), now, tell);
+    left_out_ += node.left_out;
     for (std::size_t k = 0; k < node.chosen.size(); ++k) {
       const store::sample s = n.cells->load(node.chosen[k]);
       if (!s.present(now)) {
@@ -73,9 +120,9 @@ void cursor::take(const fleet& nodes, instant now, const std::function<void(cons
         continue;
       }
       const std::int64_t at_ns = to_ns(s.read_at);
-      // A late value from before the series' end would be out of order, and the server would refuse the whole
+      // A value from before the series' end would be out of order, and the server would refuse the whole
       // request.
-      if (at_ns <= std::max(since_ns_, std::abs(node.at_ns[k]))) continue;
+      if (at_ns <= since_ns_ || at_ns - std::abs(node.at_ns[k]) < least_apart.count()) continue;
       node.at_ns[k] = at_ns;
       tell({n.name, node.of->all[node.chosen[k]], to_double(s.value), s.read_at, node.uid});
     }

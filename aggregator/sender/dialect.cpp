@@ -27,6 +27,7 @@ const dialect& dialect_of(protocol p) noexcept {
                   {"X-Prometheus-Remote-Write-Version", "0.1.0"}},
       .encode = encoder_of<write_request>,
       .outcome_of = remote_write_outcome,
+      .in_halves = halves_of_version_1,
   };
   static const dialect remote_write_2{
       .setting = "remote-write",
@@ -38,6 +39,7 @@ const dialect& dialect_of(protocol p) noexcept {
                   {"X-Prometheus-Remote-Write-Version", "2.0.0"}},
       .encode = encoder_of<write_request_2>,
       .outcome_of = remote_write_2_outcome,
+      .in_halves = halves_of_version_2,
       .older = &remote_write_1,
       .in_older = as_version_1,
       .sign_in = sign_of_version_2,
@@ -50,6 +52,7 @@ const dialect& dialect_of(protocol p) noexcept {
       .headers = {{"Content-Type", "application/x-protobuf"}, {"Content-Encoding", "gzip"}},
       .encode = encoder_of<otlp_request>,
       .outcome_of = otlp_outcome,
+      .in_halves = halves_of_otlp,
   };
   return p == protocol::otlp ? otlp : remote_write_2;
 }

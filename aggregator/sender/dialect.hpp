@@ -1,6 +1,7 @@
 #pragma once
 
 #include "aggregator/sender/encoder.hpp"
+#include "aggregator/sender/halves.hpp"
 #include "aggregator/sender/protocol.hpp"
 #include "aggregator/sender/server_answer.hpp"
 
@@ -21,6 +22,7 @@ struct dialect {
   std::vector<std::pair<std::string, std::string>> headers;  ///< of every request
   std::unique_ptr<encoder> (*encode)(const origin& from);
   outcome (*outcome_of)(const result<http::answer>& answer, std::uint64_t samples);
+  halves (*in_halves)(const std::string& body);  ///< a request of several nodes
 
   // The next older version, for servers that do not know this one; null if there is none.
   const dialect* older = nullptr;

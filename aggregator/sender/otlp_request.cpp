@@ -4,7 +4,9 @@
 #include "common/metrics/hardware_name.hpp"
 
 #include <bit>
+#include <cstring>
 #include <new>
+#include <protozero/pbf_reader.hpp>
 #include <protozero/pbf_writer.hpp>
 #include <utility>
 #include <zlib.h>
@@ -36,7 +38,7 @@ void add_attribute(pbf_writer& to, tag field, std::string_view key, std::string_
 }
 
 /// `plain` in gzip's format, as Content-Encoding: gzip means it. Source: RFC 1952.
-std::string gzip(std::string_view plain) {
+std::string gzip(const std::string& plain) {
   // A window of 15 bits is the largest; adding 16 asks for gzip's header instead of zlib's. 8 is zlib's
   // default.
   constexpr int window_bits = 15 + 16, memory_level = 8;
@@ -51,6 +53,43 @@ std::string gzip(std::string_view plain) {
   deflate(&stream, Z_FINISH);  // the buffer has room for the whole output
   out.resize(stream.total_out);
   deflateEnd(&stream);
+  return out;
+}
+
+/// What gzip() made, as it was before. The last four bytes say how long it was (RFC 1952, ISIZE).
+std::string gunzip(const std::string& zipped) {
+  std::uint32_t size = 0;
+  std::memcpy(&size, zipped.data() + zipped.size() - sizeof size, sizeof size);
+  std::string out(size, '\0');
+  constexpr int window_bits = 15 + 16;
+  z_stream stream{};
+  if (inflateInit2(&stream, window_bits) != Z_OK) throw std::bad_alloc();
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(zipped.data()));
+  stream.avail_in = static_cast<uInt>(zipped.size());
+  stream.next_out = reinterpret_cast<Bytef*>(out.data());
+  stream.avail_out = static_cast<uInt>(out.size());
+  inflate(&stream, Z_FINISH);  // the buffer has room for the whole output
+  inflateEnd(&stream);
+  return out;
+}
+
+/// How many points a resource has.
+std::size_t points_of(protozero::pbf_reader resource) {
+  std::size_t out = 0;
+  while (resource.next(resource_metrics_scope_metrics)) {
+    protozero::pbf_reader scope = resource.get_message();
+    while (scope.next(scope_metrics_metric)) {
+      protozero::pbf_reader metric = scope.get_message();
+      while (metric.next()) {
+        if (metric.tag() != metric_gauge && metric.tag() != metric_sum) {
+          metric.skip();
+          continue;
+        }
+        protozero::pbf_reader points = metric.get_message();
+        for (; points.next(data_point); points.skip()) ++out;
+      }
+    }
+  }
   return out;
 }
 
@@ -142,6 +181,18 @@ std::string otlp_request::take() {
   body_.clear();
   samples_ = 0;
   return out;
+}
+
+halves halves_of_otlp(const std::string& body) {
+  const std::string plain = gunzip(body);
+  std::vector<list_item> list;
+  protozero::pbf_reader request(plain);
+  while (request.next(request_resource_metrics)) {
+    const auto view = request.get_view();
+    const std::string_view message(view.data(), view.size());
+    list.push_back({message, points_of(protozero::pbf_reader(message.data(), message.size())), true});
+  }
+  return in_halves(list, {}, request_resource_metrics, gzip);
 }
 
 }  // namespace binnacle::sender

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "aggregator/sender/encoder.hpp"
+#include "aggregator/sender/halves.hpp"
 #include "common/metrics/family.hpp"
 
 #include <cstddef>
@@ -46,5 +47,8 @@ class otlp_request final : public encoder {
   std::size_t open_bytes_ = 0;
   std::size_t samples_ = 0;
 };
+
+/// Such a request in two. `body` comes from this process, so it is trusted.
+halves halves_of_otlp(const std::string& body);
 
 }  // namespace binnacle::sender

@@ -18,6 +18,7 @@ struct parcel {
   std::size_t samples = 0;
   instant made{};
   const dialect* in = nullptr;  ///< in which the body is written
+  std::size_t nodes = 1;        ///< whose samples these are
 };
 
 /// Requests that the server has not taken yet, the oldest first. Bounded by bytes and by age: requests that

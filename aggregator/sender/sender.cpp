@@ -2,6 +2,8 @@
 
 #include "aggregator/sender/cursor.hpp"
 #include "aggregator/sender/outbox.hpp"
+#include "aggregator/sender/series_labels.hpp"
+#include "aggregator/sender/triage.hpp"
 #include "aggregator/sender/version_choice.hpp"
 #include "common/async/follow_files.hpp"
 #include "common/async/task_group.hpp"
@@ -48,7 +50,8 @@ struct sender::impl {
         wire({options.to.at.host, options.to.at.port, {}},
              tls ? std::function<std::shared_ptr<SSL_CTX>()>([c = tls] { return c->current(); }) : nullptr,
              "binnacle-aggregator/" BINNACLE_VERSION),
-        unsaid(options.families),
+        unsaid(options.families,
+               options.speaks == protocol::remote_write ? target_labels(options.from) : metrics::label_set()),
         versions(dialect_of(options.speaks), options.version),
         request(versions.usual().encode(options.from)),
         waiting(options.most_bytes, longest_wait) {}
@@ -57,6 +60,7 @@ struct sender::impl {
   task<void> deliver();
   result<void> prove(http::call& to) const;
   task<outcome> attempt(const parcel& p);
+  void halve(const parcel& p);
   void count(const outcome& o, const parcel& p);
   void publish();
 
@@ -73,7 +77,9 @@ struct sender::impl {
   version_choice versions;
   std::unique_ptr<encoder> request;  // empty between rounds
   bool begun = false;
+  std::size_t left_out = 0;  // series, in the last round
   outbox waiting;
+  triage answers;
   counters numbers;
   std::optional<instant> sending_since;  // when the request under way was made
 
@@ -104,15 +110,25 @@ void sender::impl::write_round() {
     return std::chrono::duration_cast<std::chrono::nanoseconds>((wall - (now - at)).time_since_epoch())
         .count();
   };
+  std::size_t of_nodes = 0;  // in the request that is being made
+  const std::string* newest = nullptr;
   const auto close = [&] {
     const std::size_t samples = request->samples();
-    if (samples != 0) waiting.put({request->take(), samples, now, &versions.usual()}, now);
+    if (samples != 0)
+      waiting.put({request->take(), samples, now, &versions.usual(), std::exchange(of_nodes, 0)}, now);
+    newest = nullptr;
   };
   unsaid.take(*nodes, now, [&](const point& p) {
+    if (std::exchange(newest, &p.node) != &p.node) ++of_nodes;
     request->add(p, ns_of(p.at));
     if (request->samples() >= samples_at_once || request->bytes() >= bytes_at_once) close();
   });
   close();
+  if (std::exchange(left_out, unsaid.left_out()) == 0 && left_out != 0)
+    log.warning(
+        "{}: {} series are not sent, because another series of their node has the same labels there: an "
+        "empty label counts as none, and a label node, cluster or replica gets the prefix exported_",
+        to_string(options.to.at), left_out);
   publish();
   something_waits.notify();
 }
@@ -157,6 +173,17 @@ task<outcome> sender::impl::attempt(const parcel& p) {
   }
 }
 
+/// Puts the request back in two parts. Both are of other nodes, so each series stays in order.
+void sender::impl::halve(const parcel& p) {
+  halves both = p.in->in_halves(p.body);
+  const instant now = boot_clock::now();
+  const auto put = [&](part& one) {
+    if (one.samples != 0) waiting.put_back({std::move(one.body), one.samples, p.made, p.in, one.nodes}, now);
+  };
+  put(both.second);
+  put(both.first);
+}
+
 void sender::impl::count(const outcome& o, const parcel& p) {
   const auto& where = options.to.at;
   if (o.why.empty() && !numbers.trouble.empty()) log.info("{} takes samples again", to_string(where));
@@ -186,8 +213,14 @@ task<void> sender::impl::deliver() {
     sending_since = first->made;
     const outcome o = co_await attempt(*first);
     sending_since.reset();
-    count(o, *first);
-    if (o.is != outcome::kind::later) {
+    const fate next_step = answers.of(o, *first, boot_clock::now());
+    if (next_step == fate::in_halves) {
+      ++numbers.requests;
+      halve(*first);
+    } else {
+      count(o, *first);
+    }
+    if (next_step != fate::again) {
       pause.reset();
       publish();
       continue;

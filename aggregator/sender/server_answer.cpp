@@ -24,6 +24,10 @@ std::optional<std::uint64_t> samples_written(const http::answer& a) {
   return text == nullptr ? std::nullopt : parse_unsigned(*text);
 }
 
+/// Prometheus and Mimir answer 400 to samples that they do not take, Thanos 409, others 422. Other refusals
+/// are about rights, the path, or the form of the whole request.
+bool refuses_content(unsigned status) { return status == 400 || status == 409 || status == 422; }
+
 std::string_view remedy_of(unsigned status) {
   switch (status) {
     case 400: return "its log says which samples it refuses";
@@ -66,7 +70,8 @@ outcome not_taken(const http::answer& a, bool later, std::uint64_t left_out, std
   return {outcome::kind::refused,
           {},
           fmt::format("the server refuses {} with {}{}: {}", what, a.status, said, remedy),
-          left_out};
+          left_out,
+          refuses_content(a.status)};
 }
 
 outcome remote_write_outcome(const result<http::answer>& answer, std::uint64_t samples) {

@@ -2,9 +2,30 @@
 
 #include "aggregator/sender/write_request_form.hpp"
 
+#include <protozero/pbf_reader.hpp>
 #include <protozero/pbf_writer.hpp>
+#include <string_view>
+#include <vector>
 
 namespace binnacle::sender {
+namespace {
+
+/// The value of the label `node` of a series in version 1.0.
+std::string_view node_in_version_1(std::string_view of_series) {
+  protozero::pbf_reader series(of_series.data(), of_series.size());
+  while (series.next(version_1::series_label)) {
+    protozero::pbf_reader label = series.get_message();
+    std::string_view name, value;
+    while (label.next()) {
+      const auto text = label.get_view();
+      (label.tag() == version_1::label_name ? name : value) = std::string_view(text.data(), text.size());
+    }
+    if (name == "node") return value;
+  }
+  return {};
+}
+
+}  // namespace
 
 void write_request::add(const point& p, std::int64_t at_ns) {
   series_.clear();
@@ -28,6 +49,21 @@ std::string write_request::take() {
   body_.clear();
   samples_ = 0;
   return out;
+}
+
+halves halves_of_version_1(const std::string& body) {
+  const std::string plain = unpacked(body);
+  std::vector<list_item> list;
+  std::string_view node;
+  protozero::pbf_reader request(plain);
+  while (request.next(version_1::request_series)) {
+    const auto series = request.get_view();
+    const std::string_view message(series.data(), series.size());
+    const std::string_view of = node_in_version_1(message);
+    list.push_back({message, 1, list.empty() || of != node});
+    node = of;
+  }
+  return in_halves(list, {}, version_1::request_series, packed);
 }
 
 }  // namespace binnacle::sender

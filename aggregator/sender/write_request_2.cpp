@@ -70,8 +70,8 @@ std::string write_request_2::take() {
 }
 
 std::string as_version_1(const std::string& body) {
-  std::string plain, out;
-  snappy::Uncompress(body.data(), body.size(), &plain);
+  const std::string plain = unpacked(body);
+  std::string out;
   std::vector<std::string_view> symbols;
   protozero::pbf_reader request(plain);
   protozero::pbf_writer written(out);
@@ -105,6 +105,36 @@ std::string as_version_1(const std::string& body) {
     }
   }
   return packed(out);
+}
+
+halves halves_of_version_2(const std::string& body) {
+  const std::string plain = unpacked(body);
+  std::vector<std::string_view> symbols;
+  std::string listed;
+  protozero::pbf_writer lists(listed);
+  std::vector<list_item> list;
+  std::uint32_t node = 0;  // the place of its name
+  protozero::pbf_reader request(plain);
+  while (request.next()) {
+    const auto view = request.get_view();
+    const std::string_view message(view.data(), view.size());
+    if (request.tag() == v2::request_symbol) {
+      symbols.push_back(message);
+      lists.add_string(v2::request_symbol, message.data(), message.size());
+      continue;
+    }
+    protozero::pbf_reader series(message.data(), message.size());
+    series.next(v2::series_labels);
+    const auto places = series.get_packed_uint32();
+    std::uint32_t of = 0;
+    for (auto at = places.begin(); at != places.end(); ++at) {
+      const bool is_node = symbols.at(*at++) == "node";
+      if (is_node) of = *at;
+    }
+    list.push_back({message, 1, list.empty() || of != node});
+    node = of;
+  }
+  return in_halves(list, listed, v2::request_series, packed);
 }
 
 }  // namespace binnacle::sender

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "aggregator/sender/halves.hpp"
 #include "aggregator/sender/series_labels.hpp"
 #include "common/keyed_hash.hpp"
 
@@ -37,5 +38,8 @@ class write_request_2 final : public encoder {
 /// The same request in remote write 1.0, which has no place for types and meanings. `body` comes from
 /// write_request_2::take() in this process, so it is trusted.
 std::string as_version_1(const std::string& body);
+
+/// Such a request in two, trusted likewise. Each half keeps the whole list of texts.
+halves halves_of_version_2(const std::string& body);
 
 }  // namespace binnacle::sender

@@ -21,5 +21,11 @@ inline std::string packed(const std::string& plain) {
   snappy::Compress(plain.data(), plain.size(), &out);
   return out;
 }
+/// What packed() made, as it was before.
+inline std::string unpacked(const std::string& body) {
+  std::string out;
+  snappy::Uncompress(body.data(), body.size(), &out);
+  return out;
+}
 
 }  // namespace binnacle::sender

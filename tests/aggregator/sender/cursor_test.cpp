@@ -31,7 +31,10 @@ catalog_builder two_families() {
 }
 
 struct bench {
-  explicit bench(std::vector<std::string> families = {}) : it(std::move(families)) { it.begin(at_s(0)); }
+  explicit bench(std::vector<std::string> families = {}, metrics::label_set target = {})
+      : it(std::move(families), std::move(target)) {
+    it.begin(at_s(0));
+  }
   std::vector<said> take(const fleet& nodes, instant now) {
     std::vector<said> out;
     it.take(nodes, now, [&](const point& p) {
@@ -104,6 +107,55 @@ TEST_SUITE("aggregator/sender/cursor") {
     CHECK(b.take({{"a", row}}, at_s(31)).empty());
     row->set_read(0, at_s(32));
     CHECK(b.take({{"a", row}}, at_s(33)).size() == 1);
+  }
+
+  TEST_CASE("of two readings in one millisecond the first is told: a database refuses another value then") {
+    bench b;
+    const auto row = row_of(two_families());
+    row->set_value(0, 715);
+    row->set_read(0, at_s(10));
+    CHECK(b.take({{"a", row}}, at_s(11)).size() == 1);
+    row->set_value(0, 716);
+    row->set_read(0, at_s(10) + std::chrono::nanoseconds(1));
+    CHECK(b.take({{"a", row}}, at_s(12)).empty());
+    row->set_read(0, at_s(10) + std::chrono::milliseconds(2));
+    CHECK(b.take({{"a", row}}, at_s(13)).size() == 1);
+  }
+
+  TEST_CASE("the end of a series is later than its last reading, even if both are of one moment") {
+    bench b;
+    const auto row = row_of(two_families());
+    row->set_value(0, 715);
+    row->set_read(0, at_s(10));
+    b.take({{"a", row}}, at_s(10));
+    const auto end = b.take({}, at_s(10));
+    REQUIRE(end.size() == 1);
+    CHECK(ends(end[0]));
+    CHECK(end[0].at >= at_s(10) + std::chrono::milliseconds(1));
+  }
+
+  TEST_CASE("of series that the database cannot tell apart the first is told, and the others are counted") {
+    const auto row = row_of(catalog_builder()
+                                .group("textfile")
+                                .series("queue", {{"node", "x"}})
+                                .series("queue", {{"exported_node", "x"}})
+                                .series("queue", {{"node", "y"}})
+                                .series("jobs", {{"kind", ""}})
+                                .series("jobs")
+                                .series("jobs", {{"kind", "b"}}));
+    for (std::size_t i = 0; i < 6; ++i) row->set_value(i, static_cast<std::int64_t>(i));
+    row->set_read(0, at_s(10));
+    const auto values = [&](bench& b) {
+      std::vector<double> out;
+      for (const said& s : b.take({{"a", row}}, at_s(11))) out.push_back(s.value);
+      return out;
+    };
+    bench remote_write({}, {{"node", ""}});
+    CHECK(values(remote_write) == std::vector<double>{0, 2, 3, 5});
+    CHECK(remote_write.it.left_out() == 2);
+    bench otlp;  // adds no label of its own to a series, and renames none
+    CHECK(values(otlp) == std::vector<double>{0, 1, 2, 3, 5});
+    CHECK(otlp.it.left_out() == 1);
   }
 
   TEST_CASE("series of a node that is forgotten end") {

@@ -103,6 +103,29 @@ TEST_SUITE("aggregator/sender/otlp_request") {
     CHECK(names_in(gunzip(r.take())) == std::vector<std::vector<std::string>>{{"os_load1"}});
   }
 
+  TEST_CASE("a request is cut in half between two nodes") {
+    const origin from{.cluster = "west", .replica = ""};
+    const auto joules = named("rapl_energy_joules_total", {{"zone", "package"}}, metrics::kind::counter);
+    const auto load = named("os_load1", {}), watts = named("rapl_power_watts", {{"package", "0"}});
+    const auto written = [&](std::vector<std::string> nodes) {
+      otlp_request r(from);
+      for (const std::string& node : nodes) {
+        r.add({node, joules, 123'456'789, {}}, then);
+        r.add({node, load, 0.25, {}}, then);
+        r.add({node, watts, 71.5, {}}, then);
+        r.add({node, load, stale_marker(), {}}, then + 1);
+      }
+      return r.take();
+    };
+    const halves cut = halves_of_otlp(written({"node-a", "node-b", "node-c"}));
+    CHECK(gunzip(cut.first.body) == gunzip(written({"node-a", "node-b"})));
+    CHECK(gunzip(cut.second.body) == gunzip(written({"node-c"})));
+    CHECK(cut.first.nodes == 2);
+    CHECK(cut.first.samples == 8);
+    CHECK(cut.second.nodes == 1);
+    CHECK(cut.second.samples == 4);
+  }
+
   TEST_CASE("a node with a new uid is a new resource") {
     otlp_request r({.cluster = "", .replica = ""});
     const std::string node = "node-a";

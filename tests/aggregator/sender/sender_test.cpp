@@ -8,6 +8,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <deque>
 #include <functional>
@@ -15,6 +16,7 @@
 #include <memory>
 #include <mutex>
 #include <netinet/in.h>
+#include <snappy.h>
 #include <sys/socket.h>
 #include <thread>
 
@@ -45,6 +47,17 @@ class receiver {
   }
   std::atomic<bool> says_what_it_wrote = true;  // a server of 2.0 must say it
   std::atomic<unsigned> says_to_2_0 = 0;        // status for each 2.0 request; 0: the prepared one
+  /// From now on, each request about a node of that name is answered with `status`.
+  void fails_at(std::string node, unsigned status) {
+    const std::lock_guard held(guard_);
+    unloved_ = std::move(node);
+    status_for_it_ = status;
+  }
+  /// The requests that it has taken, uncompressed, one after the other.
+  std::string taken() const {
+    const std::lock_guard held(guard_);
+    return taken_;
+  }
   std::vector<std::string> bodies() const {
     const std::lock_guard held(guard_);
     return bodies_;
@@ -66,6 +79,15 @@ class receiver {
             told = std::move(answers_.front());
             answers_.pop_front();
           }
+          if (!unloved_.empty()) {
+            std::string plain;
+            snappy::Uncompress(body.data(), body.size(), &plain);
+            if (plain.find(unloved_) != std::string::npos) {
+              told = http::response::text("as ever\n", status_for_it_);
+            } else {
+              taken_ += plain;
+            }
+          }
           if (told.status / 100 == 2 && says_what_it_wrote)
             told.headers.emplace_back("X-Prometheus-Remote-Write-Samples-Written", "1");
           return told;
@@ -77,6 +99,8 @@ class receiver {
   const protocol speaks_;
   mutable std::mutex guard_;
   std::vector<std::string> bodies_;
+  std::string unloved_, taken_;
+  unsigned status_for_it_ = 0;
   http::request newest_;
   std::deque<http::response> answers_;
   support::served it_;
@@ -237,6 +261,31 @@ TEST_SUITE("aggregator/sender/sender") {
     const counters all = writer->counted();
     CHECK(all.retries == 0);
     CHECK(all.sent == all.requests);  // it says of each that it wrote one sample
+  }
+
+  TEST_CASE("a server that refuses a request because of one node gets the other nodes' readings") {
+    receiver server({});
+    server.says_what_it_wrote = false;  // a server of 1.0: it refuses the whole request
+    server.fails_at("node-c", 400);
+    const auto writer = server.writer();
+    fleet nodes;
+    std::vector<std::shared_ptr<store::row>> rows;
+    for (const char* name : {"node-a", "node-b", "node-c", "node-d"}) {
+      rows.push_back(one_series());
+      nodes.push_back({name, rows.back()});
+    }
+    writer->take(nodes);
+    REQUIRE(soon([&] {
+      for (const auto& row : rows) read_now(*row, 715);
+      writer->take(nodes);
+      const std::string taken = server.taken();
+      return writer->counted().refused >= 1 &&
+             std::ranges::all_of(std::vector<std::string>{"node-a", "node-b", "node-d"},
+                                 [&](const auto& name) { return taken.find(name) != std::string::npos; });
+    }));
+    CHECK(server.taken().find("node-c") == std::string::npos);
+    CHECK(writer->counted().dropped == 0);
+    CHECK(writer->counted().retries == 0);
   }
 
   TEST_CASE("each request has the headers of the settings and those that the file has at that moment") {

@@ -92,6 +92,28 @@ TEST_SUITE("aggregator/sender/write_request_2") {
     CHECK(as_version_1(now.take()) == before.take());  // take() also starts a new request
   }
 
+  TEST_CASE("a request is cut in half between two nodes, and each half can be read alone") {
+    const origin from{.cluster = "west", .replica = ""};
+    write_request_2 all(from);
+    write_request first(from), second(from);
+    const std::string a = "node-a", b = "node-b", c = "node-c";
+    const auto add = [](encoder& to, const std::string& node) {
+      to.add({node, watts, 71.5, {}}, then);
+      to.add({node, theirs, -3.25, {}}, then);
+    };
+    for (const std::string* node : {&a, &b, &c}) add(all, *node);
+    for (const std::string* node : {&a, &b}) add(first, *node);
+    add(second, c);
+    const halves cut = halves_of_version_2(all.take());
+    CHECK(as_version_1(cut.first.body) == first.take());
+    CHECK(as_version_1(cut.second.body) == second.take());
+    CHECK(cut.first.nodes == 2);
+    CHECK(cut.first.samples == 4);
+    CHECK(cut.second.nodes == 1);
+    CHECK(cut.second.samples == 2);
+    CHECK(read(cut.second.body).of_series.at(1).help == "Letters that wait.");
+  }
+
   TEST_CASE("each text stands once in a request, the empty one first") {
     write_request_2 r({.cluster = "", .replica = ""});
     for (const std::string node : {"node-a", "node-b", "node-c"}) {

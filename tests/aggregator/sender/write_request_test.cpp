@@ -95,6 +95,38 @@ TEST_SUITE("aggregator/sender/write_request") {
                                               {"node", "node-a"}});
   }
 
+  TEST_CASE("an empty label is left out: the protocol forbids it") {
+    write_request r({.cluster = "", .replica = ""});
+    const std::string node = "node-a";
+    const auto jobs = named("jobs", {{"kind", ""}, {"queue", "mail"}});
+    r.add({node, jobs, 1, {}}, 1);
+    CHECK(read(r.take()).at(0).labels ==
+          metrics::label_set{{"__name__", "jobs"}, {"node", "node-a"}, {"queue", "mail"}});
+  }
+
+  TEST_CASE("a request is cut in half between two nodes") {
+    const origin from{.cluster = "west", .replica = ""};
+    const auto watts = named("rapl_power_watts", {{"package", "0"}}), load = named("os_load1", {});
+    const auto written = [&](std::vector<std::string> nodes) {
+      write_request r(from);
+      for (const std::string& node : nodes) {
+        r.add({node, watts, 71.5, {}}, 1);
+        r.add({node, load, 0.25, {}}, 2);
+      }
+      return r.take();
+    };
+    const halves three = halves_of_version_1(written({"node-a", "node-b", "node-c"}));
+    CHECK(three.first.body == written({"node-a", "node-b"}));
+    CHECK(three.first.nodes == 2);
+    CHECK(three.first.samples == 4);
+    CHECK(three.second.body == written({"node-c"}));
+    CHECK(three.second.nodes == 1);
+    CHECK(three.second.samples == 2);
+    const halves one = halves_of_version_1(written({"node-a"}));
+    CHECK(one.first.nodes == 1);
+    CHECK(one.second.samples == 0);
+  }
+
   TEST_CASE("the end of a series is Prometheus' own NaN, bit by bit") {
     write_request r({.cluster = "", .replica = ""});
     const std::string node = "node-a";
