@@ -233,7 +233,8 @@ void sampler::set_period(entry& e, instant now) {
                 "a core (read-budget)",
                 human(period), human(e.asked), share_ * 100);
   if (period == e.ticks.period()) return;
-  if (e.up) log_.info("source {} is read every {} now", e.from->name(), human(period));
+  if (e.up && e.period_lines.take(now))
+    log_.info("source {} is read every {} now", e.from->name(), human(period));
   e.ticks.set_period(period, now);
 }
 

@@ -81,6 +81,7 @@ class sampler {
     std::string told;
     std::size_t told_more = 0;                         // how many further problems that message counted
     line_throttle lines{1, std::chrono::seconds(60)};  // for changes in a source that works in part
+    line_throttle period_lines{4, std::chrono::seconds(60)};  // for changes of the period
   };
 
   void look(entry& e, instant now);

@@ -2,6 +2,7 @@
 
 #include "common/clock.hpp"
 
+#include <algorithm>
 #include <cstdint>
 
 namespace binnacle::agent {
@@ -23,18 +24,23 @@ class schedule {
   std::uint64_t take(instant now) noexcept {
     if (!due(now)) return 0;
     const auto missed = (now - next_) / period_;
-    next_ += (missed + 1) * period_;
+    next_ = tick_after(now);
     return static_cast<std::uint64_t>(missed);
   }
 
-  /// From now on ticks on the multiples of another period.
+  /// From now on ticks on the multiples of another period. The next tick may come earlier, but never later
+  /// than it would have: otherwise a period that changes all the time would leave no tick.
   void set_period(duration period, instant now) noexcept {
     if (period == period_) return;
     period_ = period;
-    next_ = now < origin_ ? origin_ : origin_ + ((now - origin_) / period_ + 1) * period_;
+    next_ = std::min(next_, tick_after(now));
   }
 
  private:
+  instant tick_after(instant now) const noexcept {
+    return now < origin_ ? origin_ : origin_ + ((now - origin_) / period_ + 1) * period_;
+  }
+
   instant origin_;
   duration period_;
   instant next_;

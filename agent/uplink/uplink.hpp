@@ -29,7 +29,10 @@ struct uplink_options {
   wire::hello hello;  ///< node, cluster, boot id, version
   /// Gives the credential, and is called for every hello. Null if the certificate identifies the node.
   std::function<result<std::string>()> credential;
-  /// Called with what the aggregator at the end of this link wants read, and how often.
+  /// An aggregator may change what it wants this many times at once, and then once a second. What it wants in
+  /// between is left out.
+  static constexpr int most_interests_at_once = 4;
+  /// Called with what the aggregator at the end of this link wants read, and how often, if it is new.
   std::function<void(std::size_t link, const wire::interest&)> on_interest;
   /// Called when this link is lost.
   std::function<void(std::size_t link)> on_lost;

@@ -25,6 +25,7 @@
 
 #include "agent/uplink/uplink_link.hpp"
 
+#include "common/rate_limit.hpp"
 #include "common/tls/own_certificate.hpp"
 
 #include <fmt/format.h>
@@ -69,6 +70,9 @@ struct uplink_link::session {
   feed content;
   wire::batch batch;
   wire::bytes out;
+  std::optional<wire::interest> passed_on;
+  bool wants_anew = false;  // the machine's last interest is another one than passed_on
+  rate_limit interests{uplink_options::most_interests_at_once, std::chrono::seconds(1)};
   std::optional<error> refusal;  // of our certificate; under TLS 1.3 it comes after the handshake
   bool over = false;             // nothing more is read; the writer sends what is left and closes
   bool said_goodbye = false;
@@ -212,8 +216,10 @@ task<void> uplink_link::read(std::shared_ptr<session> s) {
     const instant now = boot_clock::now();
     drain_events(*s, now);
     if (s->machine.ended() || s->said_goodbye) co_return;
+    pass_interest_on(*s, now);
     due_.notify();  // the writer may have an answer of the machine to send
-    const instant next = s->machine.next_deadline();
+    const instant pass_on_at = s->wants_anew ? s->interests.next() : instant::max();
+    const instant next = std::min(s->machine.next_deadline(), pass_on_at);
     const async::deadline until =
         next == instant::max() ? async::never : within(std::max(next - now, duration::zero()));
     if (auto readable = co_await s->stream.wait_readable(until); readable.has_error()) {
@@ -238,10 +244,7 @@ void uplink_link::drain_events(session& s, instant now) {
       case event::nothing: return;
       case event::welcomed: welcomed(s); break;
       case event::renewed: break;
-      case event::interest:
-        core_->pace.set_interest(slot_, s.machine.last_interest());
-        if (core_->options.on_interest) core_->options.on_interest(slot_, s.machine.last_interest());
-        break;
+      case event::interest: s.wants_anew = s.passed_on != s.machine.last_interest(); break;
       case event::credential_due: {
         // Without a credential the certificate identifies the node, and only the machine's answer is due.
         const auto& credential = core_->options.credential;
@@ -256,6 +259,17 @@ void uplink_link::drain_events(session& s, instant now) {
       case event::ended: retry_after_ = s.machine.retry_after(); return;
     }
   }
+}
+
+// Each new interest costs a walk over the whole board, and with a budget a new catalog for all links. So an
+// aggregator that changes its mind all the time is followed at a bounded pace: what it wants in between is
+// left out, and what it wants last counts.
+void uplink_link::pass_interest_on(session& s, instant now) {
+  if (!s.wants_anew || !s.interests.take(now)) return;
+  s.wants_anew = false;
+  s.passed_on = s.machine.last_interest();
+  core_->pace.set_interest(slot_, *s.passed_on);
+  if (core_->options.on_interest) core_->options.on_interest(slot_, *s.passed_on);
 }
 
 void uplink_link::count_left_out(session& s, instant now) {

@@ -97,6 +97,7 @@ class uplink_link : public std::enable_shared_from_this<uplink_link> {
   async::task<void> write(std::shared_ptr<session> s);
   error with_our_dates(const error& why) const;
   void drain_events(session& s, instant now);
+  void pass_interest_on(session& s, instant now);
   void count_left_out(session& s, instant now);
   void welcomed(session& s);
   result<void> put_what_is_due(session& s, instant now);

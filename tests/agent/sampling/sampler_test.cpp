@@ -283,6 +283,24 @@ TEST_CASE("interest shortens a source's period, within what it allows, for as lo
   CHECK(period(0) == 1s);  // never slower than configured
 }
 
+// Before, each change of mind lost the tick that was due, and wrote a line.
+TEST_CASE("an aggregator that changes its mind all the time takes no reading away and fills no log") {
+  bench b;
+  script rapl;
+  b.add("rapl", rapl);
+  b.start();
+  b.pass(0s);
+  const auto reads = rapl.reads;
+  for (int i = 0; i < 5000; ++i) {
+    b.clock.now += 1ms;
+    b.s.set_interest(0, i % 2 == 0 ? wire::interest{{{"rapl_power_watts", 300}}} : wire::interest{},
+                     b.clock.now);
+    if (b.s.next_deadline() <= b.clock.now) b.s.run(b.clock.now);
+  }
+  CHECK(rapl.reads >= reads + 5);
+  CHECK(b.lines("is read every") <= 4);
+}
+
 TEST_CASE("a source is told which of its families are wanted, and when none is any more") {
   bench b;
   script rapl, file;

@@ -49,10 +49,32 @@ TEST_CASE("another period ticks on its own multiples and still meets the others"
   s.take(at(600ms));
   s.take(at(800ms));
   CHECK(s.next() == at(1s));
-  s.set_period(1s, at(1300ms));
+  s.take(at(1s));
+  s.set_period(1s, at(1100ms));
+  CHECK(s.next() == at(1200ms));  // the tick that was to come next still comes
+  s.take(at(1200ms));
   CHECK(s.next() == at(2s));
   s.set_period(1s, at(1300ms));
   CHECK(s.next() == at(2s));
+}
+
+// Before, each change moved the next tick behind the present moment, also one that was due.
+TEST_CASE("a period that changes all the time takes no tick away") {
+  schedule s(at(0s), 1s);
+  s.take(at(0s));
+  s.set_period(300ms, at(950ms));
+  CHECK(s.next() == at(1s));
+  s.set_period(1s, at(1010ms));  // the tick is due and has not been taken yet
+  CHECK(s.next() == at(1s));
+  CHECK(s.take(at(1020ms)) == 0);
+  int taken = 0;
+  for (auto t = 2000ms; t < 7000ms; t += 1ms) {
+    s.set_period(t.count() % 2 == 0 ? 300ms : 1000ms, at(t));
+    if (!s.due(at(t))) continue;
+    s.take(at(t));
+    ++taken;
+  }
+  CHECK(taken >= 5);
 }
 
 TEST_SUITE_END();
