@@ -35,9 +35,10 @@ struct way {
   std::span<const member> parts;
   reach of = machine;
   bool sum = true;
-  bool named = false;     // only parts with names that the settings give
-  bool counter = false;   // an energy counter: while it does not move there is no power
-  bool parts_on = false;  // none of the parts may be 0
+  bool named = false;       // only parts with names that the settings give
+  bool counter = false;     // an energy counter: while it does not move there is no power
+  bool parts_on = false;    // none of the parts may be 0
+  bool one_counts = false;  // each part is the whole, but only one of them ever moves
   /// A family that the source announces. While the source still looks for the parts, this family has no
   /// value.
   std::string_view looked_for = {};
@@ -80,7 +81,12 @@ constexpr comparison of_chips[] = {{"rapl", slowly}};
 constexpr way power_ways[] = {
     {.source = "dcmi", .parts = dcmi, .compared = of_dcmi},
     {.source = "bmc", .parts = bmc_power, .looked_for = "bmc_sensors", .compared = of_supplies},
-    {.source = "psys", .parts = psys, .of = platform, .counter = true, .compared = of_psys},
+    {.source = "psys",
+     .parts = psys,
+     .of = platform,
+     .counter = true,
+     .one_counts = true,
+     .compared = of_psys},
     {.source = "rapl", .parts = rapl, .of = packages, .counter = true},
     {.source = "arm-scmi", .parts = scmi, .of = firmware_zones, .parts_on = true},
     {.source = "hwmon",
@@ -151,7 +157,10 @@ contender look(const way& w, std::span<const board::series_ref> parts, const boa
     const auto& g = from.groups()[e.info.group];
     const auto value = measured(from, ref);
     // Ignore a memory zone whose counter never moved: many machines have no memory zone at all.
-    if (e.reason == absence::never_moved && e.info.family != w.parts.front().family) continue;
+    if (e.reason == absence::never_moved && (w.one_counts || e.info.family != w.parts.front().family)) {
+      if (!any_absent) c.why = e.reason;
+      continue;
+    }
     if (!value || is_late(from, ref, now)) {
       if (!any_absent) c.why = !value ? e.reason : absence::timeout;
       any_absent = true;
@@ -179,6 +188,7 @@ std::string_view to_string(disbelief why) {
     case disbelief::below_parts: return "below_parts";
     case disbelief::below_other: return "below_other";
     case disbelief::stands_still: return "stands_still";
+    case disbelief::several: return "several";
     case disbelief::none: break;
   }
   return "none";
@@ -234,6 +244,7 @@ std::string sentence(std::string_view way, const whole_machine_check& check, std
           "{} has said exactly {:.1f} W for more than two minutes in which {} moved: {}; reset the BMC", way,
           check.watts(), witness == "rapl" ? "RAPL" : witness, goes_without);
     case disbelief::wrong_unit:  // judge() knows the number
+    case disbelief::several:     // and the parts
     case disbelief::none: break;
   }
   return {};
@@ -366,6 +377,15 @@ disbelief host_source::judge(figure& f, std::size_t way, std::vector<contender>&
         "or look for newer firmware",
         w.source));
     return disbelief::zero;
+  }
+  const auto counts = [&out](board::series_ref ref) { return measured(out, ref).has_value(); };
+  if (w.one_counts && std::ranges::count_if(f.parts[way], counts) > 1) {
+    for (const auto ref : f.parts[way]) out.withhold(ref, absence::implausible, false);
+    doubt(fmt::format(
+        "several packages count a platform ({}), and nobody knows whether each counts all of it or "
+        "its own part: host_power_watts does not use it; newer firmware may count it once",
+        w.source));
+    return disbelief::several;
   }
   const double watts = c.value ? to_double(*c.value) : 0;
   if (w.parts_on && c.value && (watts < least_watts_ || watts > most_watts_of_processors)) {
