@@ -38,8 +38,8 @@ inline constexpr family rapl[] = {
     {.name = "rapl_zone_power_watts",
      .unit = "watts",
      .exponent = -1,
-     .help = "Mean power of a zone (dram, core, uncore, psys) over the last read interval; psys has no "
-             "package label.",
+     .help = "Mean power of a zone (dram, core, uncore, psys) over the last read interval; psys of the "
+             "first package has no package label.",
      .labels = rapl_zone_package,
      .rule = node_rule::sum,
      .members = rapl_dram_watts,

@@ -9,7 +9,9 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <span>
+#include <utility>
 
 namespace binnacle::agent {
 namespace {
@@ -35,9 +37,10 @@ struct way {
   std::span<const member> parts;
   reach of = machine;
   bool sum = true;
-  bool named = false;     // only parts with names that the settings give
-  bool counter = false;   // an energy counter: while it does not move there is no power
-  bool parts_on = false;  // none of the parts may be 0
+  bool named = false;       // only parts with names that the settings give
+  bool counter = false;     // an energy counter: while it does not move there is no power
+  bool parts_on = false;    // none of the parts may be 0
+  bool one_counts = false;  // each part is the whole, but only one of them ever moves
   /// A family that the source announces. While the source still looks for the parts, this family has no
   /// value.
   std::string_view looked_for = {};
@@ -80,7 +83,12 @@ constexpr comparison of_chips[] = {{"rapl", slowly}};
 constexpr way power_ways[] = {
     {.source = "dcmi", .parts = dcmi, .compared = of_dcmi},
     {.source = "bmc", .parts = bmc_power, .looked_for = "bmc_sensors", .compared = of_supplies},
-    {.source = "psys", .parts = psys, .of = platform, .counter = true, .compared = of_psys},
+    {.source = "psys",
+     .parts = psys,
+     .of = platform,
+     .counter = true,
+     .one_counts = true,
+     .compared = of_psys},
     {.source = "rapl", .parts = rapl, .of = packages, .counter = true},
     {.source = "arm-scmi", .parts = scmi, .of = firmware_zones, .parts_on = true},
     {.source = "hwmon",
@@ -143,19 +151,23 @@ bool may_still_come(absence why) {
   return why != absence::none && why != absence::permission && !is_disbelieved(why);
 }
 
-contender look(const way& w, std::span<const board::series_ref> parts, const board& from, instant now) {
+// `gone`: a part that counted has left the board.
+contender look(const way& w, std::span<figure_part> parts, bool gone, const board& from, instant now) {
   contender c;
   c.reach = w.of;
   c.read_at = instant::max();
   c.stale_after = duration::max();
   bool any_absent = false;
-  for (const auto ref : parts) {
-    const auto& e = from.series()[ref];
+  for (const auto& p : parts) {
+    const auto& e = from.series()[p.ref];
     const auto& g = from.groups()[e.info.group];
-    const auto value = measured(from, ref);
+    const auto value = measured(from, p.ref);
     // Ignore a memory zone whose counter never moved: many machines have no memory zone at all.
-    if (e.reason == absence::never_moved && e.info.family != w.parts.front().family) continue;
-    if (!value || is_late(from, ref, now)) {
+    if (e.reason == absence::never_moved && (w.one_counts || e.info.family != w.parts.front().family)) {
+      if (!any_absent) c.why = e.reason;
+      continue;
+    }
+    if (!value || is_late(from, p.ref, now)) {
       if (!any_absent) c.why = !value ? e.reason : absence::timeout;
       any_absent = true;
       c.set_aside = c.set_aside || (w.counter && !value && is_doubted(e.reason));
@@ -170,7 +182,14 @@ contender look(const way& w, std::span<const board::series_ref> parts, const boa
     c.read_at = std::min(c.read_at, g.read_at);
     c.stale_after = std::min(c.stale_after, stale_after);
   }
+  if (gone && w.sum) {
+    if (!any_absent) c.why = absence::missing;
+    any_absent = true;
+  }
   if (any_absent && w.sum) c.value.reset();
+  if (c.value) {
+    for (auto& p : parts) p.counted = p.counted || measured(from, p.ref).has_value();
+  }
   c.awaited = !c.value && may_still_come(c.why);
   return c;
 }
@@ -182,15 +201,57 @@ std::string_view to_string(disbelief why) {
     case disbelief::below_parts: return "below_parts";
     case disbelief::below_other: return "below_other";
     case disbelief::stands_still: return "stands_still";
+    case disbelief::several: return "several";
     case disbelief::none: break;
   }
   return "none";
 }
 
+// The label by which the source bmc says whether a sensor counts is left out: it changes when another sensor
+// comes that measures the whole.
+metrics::label_set identity_of(const wire::series_info& s) {
+  auto labels = s.labels;
+  std::erase_if(labels, [](const auto& l) { return l.first == "scope"; });
+  return labels;
+}
+
+// Whether the part is still there, and its source now says that another series contains it.
+bool is_contained(const figure_part& p, const board& from) {
+  constexpr std::string_view zone_in_another = "os_powercap_part_power_watts";
+  return std::ranges::any_of(from.series(), [&](const board::entry& e) {
+    return !e.removed && (e.info.family == p.family || e.info.family == zone_in_another) &&
+           identity_of(e.info) == p.labels;
+  });
+}
+
+// os_powercap_power_watts{chip="arm-scmi",zone="SOC 1"}
+std::string series_name(const figure_part& p) {
+  std::string name = p.family;
+  for (const auto& [label, value] : p.labels)
+    name += fmt::format("{}{}=\"{}\"", name.size() == p.family.size() ? "{" : ",", label, value);
+  return p.labels.empty() ? name : name + "}";
+}
+
+// Takes over which parts counted before. Those that are not among `parts` go to `gone`.
+void remember(std::vector<figure_part> before, std::vector<figure_part>& parts,
+              std::vector<figure_part>& gone, const board& from) {
+  constexpr std::size_t most_gone = 256;  // one is enough for the sum to be absent
+  for (auto& b : before) {
+    if (!b.counted) continue;
+    const auto at = std::ranges::find_if(
+        parts, [&b](const figure_part& p) { return p.family == b.family && p.labels == b.labels; });
+    if (at != parts.end()) {
+      at->counted = true;
+    } else if (gone.size() < most_gone && !is_contained(b, from)) {
+      gone.push_back(std::move(b));
+    }
+  }
+}
+
 /// The best present way that measures the processors. Every figure of the whole machine must contain their
 /// power.
 std::optional<std::size_t> witness_of(std::span<const way> ways,
-                                      const std::vector<std::vector<board::series_ref>>& parts) {
+                                      const std::vector<std::vector<figure_part>>& parts) {
   for (std::size_t w = 0; w < ways.size(); ++w) {
     if (of_processors(ways[w].of) && !parts[w].empty()) return w;
   }
@@ -237,6 +298,7 @@ std::string sentence(std::string_view way, const whole_machine_check& check, std
           "{} has said exactly {:.1f} W for more than two minutes in which {} moved: {}; reset the BMC", way,
           check.watts(), witness == "rapl" ? "RAPL" : witness, goes_without);
     case disbelief::wrong_unit:  // judge() knows the number
+    case disbelief::several:     // and the parts
     case disbelief::none: break;
   }
   return {};
@@ -288,9 +350,12 @@ result<void> host_source::read(board& out) {
 void host_source::find_parts(figure& f, const board& from) const {
   const auto ways = composites[f.which].ways;
   const auto& names = ways.data() == power_ways ? options_.powers : options_.inlets;
-  f.parts.assign(ways.size(), {});
+  f.parts.resize(ways.size());
+  f.gone.resize(ways.size());
   f.looked_for.assign(ways.size(), board::no_series);
   for (std::size_t w = 0; w < ways.size(); ++w) {
+    auto before = std::exchange(f.parts[w], {});
+    std::ranges::move(std::exchange(f.gone[w], {}), std::back_inserter(before));
     bool found_first = false;
     for (board::series_ref s = 0; s < from.series().size(); ++s) {
       const auto& e = from.series()[s];
@@ -298,10 +363,11 @@ void host_source::find_parts(figure& f, const board& from) const {
       if (e.info.family == ways[w].looked_for) f.looked_for[w] = s;
       for (const auto& m : ways[w].parts) {
         if (!is(e.info, m) || (ways[w].named && !is_named(e.info, names))) continue;
-        f.parts[w].push_back(s);
+        f.parts[w].push_back({s, false, e.info.family, identity_of(e.info)});
         found_first = found_first || &m == ways[w].parts.data();
       }
     }
+    remember(std::move(before), f.parts[w], f.gone[w], from);
     // The watts of the memory alone are not the machine's.
     if (!found_first) f.parts[w].clear();
   }
@@ -322,9 +388,9 @@ void host_source::show(figure& f, std::size_t way, duration stale_after, board& 
 whole_machine_check::witness host_source::testimony(const figure& f, std::size_t way, const contender& c,
                                                     const board& from, instant now) const {
   whole_machine_check::witness w;
-  for (const auto ref : f.parts[way]) {
-    const auto value = measured(from, ref);
-    if (value && !is_late(from, ref, now)) w.at_least += to_double(*value);
+  for (const auto& p : f.parts[way]) {
+    const auto value = measured(from, p.ref);
+    if (value && !is_late(from, p.ref, now)) w.at_least += to_double(*value);
   }
   if (c.value) w.all = to_double(*c.value);
   w.is_void = f.set_aside_for[way] != disbelief::none;
@@ -362,17 +428,26 @@ disbelief host_source::judge(figure& f, std::size_t way, std::vector<contender>&
   auto& c = all[way];
   if (const auto zeros = zeros_of(f, way, out); !zeros.empty()) {
     c.why = absence::implausible;
-    for (const auto ref : f.parts[way])
-      out.withhold(ref, absence::implausible, std::ranges::find(zeros, ref) != zeros.end());
+    for (const auto& p : f.parts[way])
+      out.withhold(p.ref, absence::implausible, std::ranges::find(zeros, p.ref) != zeros.end());
     doubt(fmt::format(
         "{} says 0 W although the processors are on: host_power_watts does not use it; reload its driver, "
         "or look for newer firmware",
         w.source));
     return disbelief::zero;
   }
+  const auto counts = [&out](const figure_part& p) { return measured(out, p.ref).has_value(); };
+  if (w.one_counts && std::ranges::count_if(f.parts[way], counts) > 1) {
+    for (const auto& p : f.parts[way]) out.withhold(p.ref, absence::implausible, false);
+    doubt(fmt::format(
+        "several packages count a platform ({}), and nobody knows whether each counts all of it or "
+        "its own part: host_power_watts does not use it; newer firmware may count it once",
+        w.source));
+    return disbelief::several;
+  }
   const double watts = c.value ? to_double(*c.value) : 0;
   if (w.parts_on && c.value && (watts < least_watts_ || watts > most_watts_of_processors)) {
-    for (const auto ref : f.parts[way]) out.withhold(ref, absence::implausible, true);
+    for (const auto& p : f.parts[way]) out.withhold(p.ref, absence::implausible, true);
     doubt(
         fmt::format("{} says {:.2f} W, but the processors draw between {:g} W and {:g} W: host_power_watts "
                     "does not use it; its unit may be wrong: look for newer firmware",
@@ -388,9 +463,9 @@ std::vector<board::series_ref> host_source::zeros_of(const figure& f, std::size_
                                                      const board& from) const {
   std::vector<board::series_ref> zeros;
   if (!composites[f.which].ways[way].parts_on) return zeros;
-  for (const auto ref : f.parts[way]) {
-    const auto value = measured(from, ref);
-    if (value && no_watts(to_double(*value))) zeros.push_back(ref);
+  for (const auto& p : f.parts[way]) {
+    const auto value = measured(from, p.ref);
+    if (value && no_watts(to_double(*value))) zeros.push_back(p.ref);
   }
   return zeros;
 }
@@ -403,8 +478,8 @@ disbelief host_source::compare(figure& f, std::size_t way, const std::vector<con
   bool told = false;  // by its own source, with the same remedy
   if (all[way].value) {
     whole = {to_double(*all[way].value), all[way].read_at};
-  } else if (!mine.counter && std::ranges::any_of(f.parts[way], [&](board::series_ref ref) {
-               return out.series()[ref].reason == absence::implausible && !measured(out, ref);
+  } else if (!mine.counter && std::ranges::any_of(f.parts[way], [&](const figure_part& p) {
+               return out.series()[p.ref].reason == absence::implausible && !measured(out, p.ref);
              })) {
     whole = {0, now};  // its own source has already found 0 W implausible
     told = true;
@@ -422,7 +497,7 @@ disbelief host_source::compare(figure& f, std::size_t way, const std::vector<con
       doubt(sentence(mine.source, check, with ? ways[*with].source : "rapl"));
   }
   const bool impossible = why != disbelief::none && why != disbelief::stands_still;
-  for (const auto ref : f.parts[way]) out.withhold(ref, absence::implausible, impossible);
+  for (const auto& p : f.parts[way]) out.withhold(p.ref, absence::implausible, impossible);
   return why;
 }
 
@@ -453,7 +528,7 @@ void host_source::update(figure& f, instant now, board& out) {
   std::optional<std::size_t> first_there;  // a way whose source announced it, with or without a value
   for (std::size_t w = 0; w < all.size(); ++w) {
     if (!f.parts[w].empty()) {
-      all[w] = look(what.ways[w], f.parts[w], out, now);
+      all[w] = look(what.ways[w], f.parts[w], !f.gone[w].empty(), out, now);
     } else if (const auto ref = f.looked_for[w];
                ref != board::no_series && may_still_come(out.series()[ref].reason)) {
       all[w].why = absence::not_read_yet;
@@ -488,6 +563,12 @@ void host_source::update(figure& f, instant now, board& out) {
     if (!f.announced || !f.choice.began()) show(f, *first_there, metrics::stale_after(options_.period), out);
     const auto last = *f.announced;
     out.set_absent(f.series, all[last].why);
+    if (!f.parts[last].empty() && !f.gone[last].empty()) {
+      doubt(fmt::format(
+          "{} has no value because {} is gone, which {} counted before: bring it back, or restart "
+          "the agent to go without it",
+          what.family, series_name(f.gone[last].front()), what.ways[last].source));
+    }
     const auto less = std::ranges::find_if(all, [](const contender& c) { return c.value.has_value(); });
     if (less != all.end() && !f.choice.waits()) {
       const auto other = what.ways[static_cast<std::size_t>(less - all.begin())].source;

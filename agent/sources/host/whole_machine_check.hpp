@@ -16,6 +16,7 @@ enum class disbelief : unsigned char {
   below_parts,   ///< less than a part of the machine draws
   below_other,   ///< less than another meter of the same thing
   stands_still,  ///< always the same number while RAPL moves
+  several,       ///< several counters move of which only one should
 };
 
 /// Whether a figure (DCMI, the supplies, psys) can be true beside a second one, which measures a part of the

@@ -11,9 +11,10 @@
 /// What the running agent and --probe tell people about a zone that gives no energy.
 namespace binnacle::agent {
 
-/// "package-0", "package-0 dram", "psys".
+/// "package-0", "package-0 dram", "psys", "psys-1".
 inline std::string full_name(const rapl_zone& z) {
-  return z.package.empty() || z.is_package() ? z.name : fmt::format("package-{} {}", z.package, z.name);
+  const bool at_top = z.package.empty() || z.is_package() || z.zone == "psys";
+  return at_top ? z.name : fmt::format("package-{} {}", z.package, z.name);
 }
 
 inline constexpr const char* why_counters_are_dead =

@@ -78,10 +78,9 @@ power_pmu find_power_pmu(const std::string& sys_root) {
       continue;
     }
     for (const auto& s : seats) {
-      const bool whole_machine = zone == "psys";
-      found.events.push_back({std::string(zone), whole_machine ? std::string() : label_of(s, seats), s.cpu,
+      const bool first_psys = zone == "psys" && &s == seats.data();
+      found.events.push_back({std::string(zone), first_psys ? std::string() : label_of(s, seats), s.cpu,
                               *encoding, *alias->scale});
-      if (whole_machine) break;
     }
   }
   return found;
@@ -89,7 +88,9 @@ power_pmu find_power_pmu(const std::string& sys_root) {
 
 std::vector<rapl_zone> zones_of(const std::vector<power_event>& events) {
   std::vector<rapl_zone> zones;
-  for (const auto& e : events) zones.push_back(zone_without_folder(e.zone, e.package));
+  for (const auto& e : events) {
+    if (e.zone != "psys" || e.package.empty()) zones.push_back(zone_without_folder(e.zone, e.package));
+  }
   return zones;
 }
 

@@ -15,7 +15,7 @@ namespace binnacle::agent {
 /// container runtime masks it, and it needs CAP_PERFMON instead of root.
 struct power_event {
   std::string zone;     ///< as rapl_zone: "package", "core", "dram", "uncore", "psys"
-  std::string package;  ///< as rapl_zone: "0", "1-die-0"; empty for psys
+  std::string package;  ///< as rapl_zone: "0", "1-die-0"; empty for the first package's psys
   unsigned cpu = 0;     ///< the CPU through which it is read
   perf_encoding encoding;
   double joules = 0;  ///< joules of one count
@@ -28,12 +28,12 @@ struct power_pmu {
 };
 
 /// Looks at the PMU below `sys_root`; empty if there is none. There is a package or die for each CPU in its
-/// cpumask, named as in powercap. psys stands for the whole machine and is listed once. An event that does
-/// not say how many joules a count is, is refused. Blocks: a few small files. Source: arch/x86/events/rapl.c.
+/// cpumask, named as in powercap. An event that does not say how many joules a count is, is refused. Blocks:
+/// a few small files. Source: arch/x86/events/rapl.c.
 power_pmu find_power_pmu(const std::string& sys_root);
 
 /// The zones that these events measure, as find_rapl_zones() would give them, but without folder and
-/// constraints.
+/// constraints. psys stands for the whole machine and is listed once, as that of the first package.
 std::vector<rapl_zone> zones_of(const std::vector<power_event>& events);
 /// The event of a zone; null where there is none.
 const power_event* find_event(const std::vector<power_event>& events, const rapl_zone& zone);

@@ -133,6 +133,7 @@ result<void> rapl_source::discover(board& out) {
     if (!z.is_package()) adopt(z, events, out);
   }
   adopt_unseen(events, out);
+  adopt_other_psys(events, out);
   set_least_watts();
   problems_ = tree ? std::move(tree->problems) : by_perf.problems;
   if_closed_ = closed_energy_remedy(by_perf, options_.proc_root);
@@ -215,11 +216,11 @@ void rapl_source::adopt_unseen(const std::vector<power_event>& events, board& ou
     if (known.about.is_package()) packages.insert(known.about.package);
     if (known.about.zone == "dram") memories.insert(known.about.package);
   }
-  if (packages.empty()) return;
   for (auto& known : zones_) {
     const bool counts = known.counter && known.counter->error_number() == 0;
     if (known.about.folder.empty() && !counts) choose_door(known, events);
   }
+  if (packages.empty()) return;
   const auto online = packages_online(packages);
   if (online.size() > packages.size()) {
     for (const auto& p : online) {
@@ -228,6 +229,17 @@ void rapl_source::adopt_unseen(const std::vector<power_event>& events, board& ou
   }
   for (const auto& p : packages) {
     if (!memories.empty() && !memories.contains(p)) adopt(zone_without_folder("dram", p), events, out);
+  }
+}
+
+// Only one package counts the platform, and it need not be the first one. So where the first one's counter is
+// dead, those of the others are tried.
+void rapl_source::adopt_other_psys(const std::vector<power_event>& events, board& out) {
+  const auto* first = find(zone_without_folder("psys", ""));
+  if (first == nullptr || first->meter.reason() != absence::never_moved) return;
+  for (const auto& e : events) {
+    const auto z = zone_without_folder(e.zone, e.package);
+    if (e.zone == "psys" && find(z) == nullptr) adopt(z, events, out);
   }
 }
 
@@ -347,10 +359,18 @@ absence rapl_source::why_no_watts(const metered_zone& z) {
   return too_few && !rule_of(z.about.zone).may_be_zero ? absence::implausible : reason;
 }
 
+// Whether this is a package's psys that never counts because another package's does.
+bool rapl_source::is_idle_psys(const metered_zone& z) const {
+  return z.about.zone == "psys" && std::ranges::any_of(zones_, [&z](const metered_zone& other) {
+           return &other != &z && other.about.zone == "psys" && why_no_watts(other) == absence::none;
+         });
+}
+
 std::string rapl_source::why_unbelieved(const metered_zone& z) const {
   const auto what = full_name(z.about) + (z.counter ? ", energy by the perf PMU power," : "");
   switch (why_no_watts(z)) {
     case absence::never_moved:
+      if (is_idle_psys(z)) return {};
       return fmt::format("{} has {} since it was first seen, so it is not used: {}; {}", what,
                          z.meter.has_moved() ? "moved only once" : "never moved", why_counters_are_dead,
                          dead_counter_remedy);

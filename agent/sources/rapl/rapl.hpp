@@ -76,12 +76,14 @@ class rapl_source final : public source {
   void choose_door(metered_zone& known, const std::vector<power_event>& events);
   std::set<std::string> packages_online(const std::set<std::string>& counted) const;
   void adopt_unseen(const std::vector<power_event>& events, board& out);
+  void adopt_other_psys(const std::vector<power_event>& events, board& out);
   void announce_package(metered_zone& z, board& out);
   std::optional<double> tdp_of(const rapl_zone& z) const;
   std::string why_no_tdp(const rapl_zone& z) const;
   double most_watts(const rapl_zone& z) const;
   void set_least_watts();
   static absence why_no_watts(const metered_zone& z);
+  bool is_idle_psys(const metered_zone& z) const;
   std::string why_unreadable(const metered_zone& z, const powercap_number& n) const;
   std::string why_unbelieved(const metered_zone& z) const;
   std::string why_faulty(const metered_zone& z, const std::string& what) const;

@@ -74,10 +74,13 @@ void collect(const std::string& folder, const std::string& package, unsigned dep
   z.name = *name;
   z.zone = *name;
   z.package = package;
-  constexpr std::string_view top = "package-";
+  constexpr std::string_view top = "package-", psys_of = "psys-";
   if (depth == 0 && name->starts_with(top) && name->size() > top.size()) {
     z.zone = "package";
     z.package = name->substr(top.size());
+  } else if (depth == 0 && name->starts_with(psys_of) && name->size() > psys_of.size()) {
+    z.zone = "psys";
+    z.package = name->substr(psys_of.size());
   }
   z.constraints = constraints_of(folder);
   const auto below = z.package;
@@ -136,7 +139,9 @@ rapl_zone zone_without_folder(std::string zone, std::string package) {
   rapl_zone z;
   z.zone = std::move(zone);
   z.package = std::move(package);
-  z.name = z.is_package() ? "package-" + z.package : z.zone;
+  z.name = z.is_package()                           ? "package-" + z.package
+           : z.zone == "psys" && !z.package.empty() ? "psys-" + z.package
+                                                    : z.zone;
   return z;
 }
 

@@ -18,7 +18,9 @@ struct rapl_zone {
   std::string name;    ///< the kernel's name: "package-0", "package-1-die-0", "dram", "psys"
   std::string
       zone;  ///< label: "package", "dram", "core", "uncore", "psys", or another name as the kernel says it
-  std::string package;  ///< label: "0", "1-die-0"; empty for zones above the packages (psys)
+  /// Label: "0", "1-die-0". Empty for zones above the packages. The kernel gives the psys of each package but
+  /// the first one that package's number ("psys-1").
+  std::string package;
   std::vector<constraint> constraints;
 
   bool is_package() const noexcept { return zone == "package"; }

@@ -224,6 +224,38 @@ TEST_CASE("without any value the figure is absent, with the reason of its source
   CHECK(b.watts("dcmi") == "no such series");
 }
 
+TEST_CASE(
+    "a supply that a new inventory lacks is missing, supplies that a sensor of the whole replaces are not") {
+  bench b;
+  auto supplies = b.out.add_group("bmc", "supplies", 5s, 15s);
+  const auto say = [&](const char* name, const char* scope, double watts) {
+    b.out.set(b.add(supplies, "bmc_power_watts",
+                    {{"sensor", name}, {"entity", "power supply"}, {"id", name}, {"scope", scope}}),
+              watts);
+  };
+  say("PS1", "node", 100);
+  say("PS2", "node", 110);
+  b.pass(1, {supplies});
+  CHECK(b.watts("bmc") == "210.0");
+  b.out.remove_group(supplies);
+  supplies = b.out.add_group("bmc", "supplies", 5s, 15s);
+  SUBCASE("one supply") {
+    say("PS1", "node", 105);
+    b.pass(15, {supplies});
+    CHECK(b.watts("bmc") == "missing");
+    CHECK(agent::test::holds(b.host.limitation(), "sensor=\"PS2\""));
+    say("PS2", "node", 110);
+    b.pass(1, {supplies});
+    CHECK(b.watts("bmc") == "215.0");
+  }
+  SUBCASE("a sensor of the whole system") {
+    for (const char* name : {"PS1", "PS2"}) say(name, "part", 100);
+    say("System Power", "node", 205);
+    b.pass(1, {supplies});
+    CHECK(b.watts("bmc") == "205.0");
+  }
+}
+
 TEST_CASE("the warmest inlet that has a value is the node's") {
   bench b;
   const auto left = b.add(b.bmc, "bmc_inlet_temperature_celsius", {{"sensor", "Inlet left"}});

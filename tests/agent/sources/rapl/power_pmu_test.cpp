@@ -75,11 +75,11 @@ void close_energy(const temp_folder& sys) {
 
 TEST_SUITE_BEGIN("agent/sources/rapl/power_pmu");
 
-TEST_CASE("each package, its memory and the platform once, through the CPUs of the mask") {
+TEST_CASE("each package, its memory and its platform, through the CPUs of the mask") {
   temp_folder sys;
   write_pmu_tree(sys.path(), pmus::xeon());
   const auto found = find_power_pmu(sys.path()).events;
-  REQUIRE(found.size() == 5);
+  REQUIRE(found.size() == 6);
   CHECK(found[0].zone == "package");
   CHECK(found[0].package == "0");
   CHECK(found[1].package == "1");
@@ -89,6 +89,10 @@ TEST_CASE("each package, its memory and the platform once, through the CPUs of t
   CHECK(found[3].zone == "dram");
   CHECK(found[4].zone == "psys");
   CHECK(found[4].package.empty());
+  CHECK(found[5].zone == "psys");
+  CHECK(found[5].package == "1");
+  CHECK(found[5].cpu == 2);
+  CHECK(zones_of(found).size() == 5);
 }
 
 TEST_CASE("a die with counters of its own has powercap's name") {
@@ -201,6 +205,26 @@ TEST_CASE("a package that powercap does not show is counted by the perf PMU") {
   REQUIRE(b.read());
   REQUIRE(b.read());
   CHECK(b.watts("1") == "150.0");
+}
+
+// Before, psys was read through the first package alone, whose counter may stay at 0.
+TEST_CASE("the platform is counted through another package where the first one's counter is dead") {
+  bench b(pmus::xeon());
+  b.sim.rate = [](const perf_encoding& e, unsigned cpu) {
+    if (e.config == 5) return cpu == 2 ? 500 * joule : 0;
+    return e.config == 2 ? 150 * joule : 20 * joule;
+  };
+  const metrics::label_set first{{"zone", "psys"}}, second{{"zone", "psys"}, {"package", "1"}};
+  b.warm_up();
+  for (int i = 0; i < 12; ++i) REQUIRE(b.read());
+  CHECK(shown(b.out, "rapl_zone_power_watts", first) == "never_moved");
+  CHECK(shown(b.out, "rapl_zone_power_watts", second) == "no such series");
+  CHECK(holds(b.source.limitation(), "psys, energy by the perf PMU power, has never moved"));
+  REQUIRE(b.source.discover(b.out));
+  for (int i = 0; i < 4; ++i) REQUIRE(b.read());
+  CHECK(shown(b.out, "rapl_zone_power_watts", first) == "never_moved");
+  CHECK(shown(b.out, "rapl_zone_power_watts", second) == "500.0");
+  CHECK(b.source.limitation().empty());
 }
 
 TEST_CASE("a configured TDP makes utilization of it") {

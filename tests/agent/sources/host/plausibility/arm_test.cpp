@@ -118,6 +118,83 @@ TEST_CASE("arm-scmi: zones that are in no other make host_power_watts, before hw
   CHECK(a.node("arm-scmi") == "342.4");
 }
 
+// Before, the zone's series went with the next look, and the other one's 182 W were the node's.
+TEST_CASE("arm-scmi: a zone that goes is missing, until it is back or the agent is restarted") {
+  arm a;
+  const auto look_anew = [&a] {  // the part of the source os that announces a chip with other sensors
+    a.out.remove_group(a.firmware);
+    a.firmware = a.out.add_group("os", "arm-scmi", 10s, 30s);
+  };
+  const char* part = "os_powercap_part_power_watts";
+  SUBCASE("one of two") {
+    a.zone("SOC 0", 182.4);
+    a.zone("SOC 1", 170);
+    a.pass(1);
+    CHECK(a.node("arm-scmi") == "352.4");
+    look_anew();
+    a.zone("SOC 0", 182.4);
+    a.pass(31);
+    CHECK(a.node("arm-scmi") == "missing");
+    CHECK(holds(a.host.limitation(), "os_powercap_power_watts{chip=\"arm-scmi\",zone=\"SOC 1\"} is gone"));
+    SUBCASE("both go, and one comes") {
+      look_anew();
+      a.pass(1);
+      CHECK(a.node("arm-scmi") == "no such series");
+      a.zone("SOC 0", 182.4);
+      a.pass(1);
+      CHECK(a.node("arm-scmi") == "missing");
+    }
+    SUBCASE("it comes back") {
+      a.zone("SOC 1", 160);
+      a.pass(1);
+      CHECK(a.node("arm-scmi") == "342.4");
+      CHECK(a.host.limitation().empty());
+    }
+    SUBCASE("restarted") {
+      host_source again(host_options{.period = 1s}, a.clock.source());
+      REQUIRE(again.read(a.out));
+      CHECK(a.node("arm-scmi") == "182.4");
+    }
+  }
+  SUBCASE("the whole, so that its part looks like one") {
+    a.zone("SOC", 182.4);
+    a.zone("CLUSTER", 64.1, part);
+    a.pass(1);
+    look_anew();
+    a.zone("CLUSTER", 64.1);
+    a.pass(31);
+    CHECK(a.node("arm-scmi") == "missing");
+    look_anew();
+    a.zone("SOC", 182.4);
+    a.zone("CLUSTER", 64.1, part);
+    a.pass(1);
+    CHECK(a.node("arm-scmi") == "182.4");
+  }
+  SUBCASE("none, but a zone comes that contains it") {
+    a.zone("CLUSTER", 64.1);
+    a.pass(1);
+    CHECK(a.node("arm-scmi") == "64.1");
+    look_anew();
+    a.zone("SOC", 182.4);
+    a.zone("CLUSTER", 64.1, part);
+    a.pass(1);
+    CHECK(a.node("arm-scmi") == "182.4");
+  }
+  SUBCASE("a chip of hwmon") {
+    const char* other = "apm_xgene-APMC0D29:01";
+    const auto chip = a.out.add_group("os", other, 10s, 30s);
+    a.sensor("apm_xgene-APMC0D29:00", "CPU power", 75.5);
+    a.out.set(a.out.add_series(chip, "os_hwmon_power_watts", {{"chip", other}, {"sensor", "CPU power"}}),
+              70.0);
+    a.out.mark_read(chip, a.clock.now);
+    a.pass(1);
+    CHECK(a.node("hwmon") == "145.5");
+    a.out.remove_group(chip);
+    a.pass(31);
+    CHECK(a.node("hwmon") == "missing");
+  }
+}
+
 TEST_CASE("arm-scmi and hwmon: DCMI that contradicts the processors is set aside, as beside RAPL") {
   arm a;
   const auto dcmi = a.out.add_series(a.bmc, "bmc_dcmi_power_watts", {});

@@ -318,6 +318,59 @@ TEST_CASE("zero: a psys that moves so little that it shows 0 W is implausible") 
   CHECK(holds(m.rapl.limitation(), "says 0 W although it is on"));
 }
 
+// Linux names it so on the packages after the first (intel_rapl_common.c). Before, it was a zone that nobody
+// knows: dead, it was 0 W, and alive, it never counted.
+TEST_CASE(
+    "psys of another package: it is the platform, the one that moves counts, and two that move do not") {
+  auto zones = machines::xeon_two_sockets();
+  const auto by_first = [](const machine& m) { return m.psys(); };
+  const auto by_second = [](const machine& m) {
+    return shown(m.out, "rapl_zone_power_watts", {{"zone", "psys"}, {"package", "1"}});
+  };
+  SUBCASE("it alone") {
+    zones[2].name = "psys-1";
+    machine m(zones);
+    m.begin();
+    m.pass(5s);
+    CHECK(by_second(m) == "259.0");
+    CHECK(m.node("psys") == "259.0");
+  }
+  SUBCASE("it alone, dead") {
+    zones[2].name = "psys-1";
+    machine m(zones);
+    REQUIRE(m.sim.set_watts("psys-1 stop"));
+    m.begin();
+    m.pass(12s);
+    CHECK(by_second(m) == "never_moved");
+    CHECK(m.node("rapl") == "224.0");
+    CHECK(m.rapl.limitation().starts_with("psys-1 has never moved"));
+  }
+  SUBCASE("the first one's is dead") {
+    zones.push_back({.name = "psys-1"});
+    machine m(zones);
+    REQUIRE(m.sim.set_watts("psys stop"));
+    m.begin();
+    m.pass(12s);
+    CHECK(by_first(m) == "never_moved");
+    CHECK(m.node("psys") == "259.0");
+    CHECK(m.rapl.limitation().empty());
+    REQUIRE(m.sim.set_watts("psys-1 stop"));
+    m.pass(20s);
+    CHECK(m.node("psys") == "stands_still");
+  }
+  SUBCASE("both move") {
+    zones.push_back({.name = "psys-1"});
+    machine m(zones);
+    m.begin();
+    m.pass(5s);
+    CHECK(by_first(m) == "259.0");
+    CHECK(by_second(m) == "259.0");
+    CHECK(m.node("rapl") == "224.0");
+    CHECK(shown(m.out, "host_power_set_aside", {{"source", "psys"}, {"reason", "several"}}) == "1");
+    CHECK(holds(m.host.limitation(), "several packages count a platform (psys)"));
+  }
+}
+
 // Before, only a package that went while the agent ran was missing. After a restart the other one's 180 W
 // were the node's.
 TEST_CASE("half a machine: a package or its memory that nothing counts is missing from the start") {
