@@ -39,57 +39,116 @@ event_recorder::event_recorder(settings s)
 void event_recorder::record(note n, instant now, wall clock) {
   ++counters_.recorded;
   forget_quiet(now);
-  auto at = known_.find(n);
-  if (at == known_.end()) {
-    if (known_.size() >= most_known || queue_.size() >= settings_.most_waiting) {
+  space& here = spaces_[n.about.name_space];
+  auto at = here.known.find(n);
+  if (at == here.known.end()) {
+    if (known_ >= most_known && !make_room(here)) {
       ++counters_.dropped;
       return;
     }
-    at = known_.emplace(std::move(n), series{}).first;
+    at = here.known.emplace(std::move(n), series{}).first;
+    ++known_;
   }
   series& s = at->second;
   ++s.count;
   s.last = now;
   s.last_wall = clock;
   // The first, and the first repeat, are written as soon as they can be; further ones now and then.
-  if (s.count <= 2 || now - s.written_at >= between) enqueue(at->first, s);
+  if (s.count <= 2 || now - s.written_at >= between) enqueue(here, at->first, s);
 }
 
-void event_recorder::enqueue(const note& n, series& s) {
+event_recorder::series* event_recorder::find(const note& n) {
+  const auto here = spaces_.find(n.about.name_space);
+  if (here == spaces_.end()) return nullptr;
+  const auto at = here->second.known.find(n);
+  return at == here->second.known.end() ? nullptr : &at->second;
+}
+
+/// If that is one too many, the longest line loses its newest note. `n` and `s` may be gone afterwards.
+void event_recorder::enqueue(space& here, const note& n, series& s) {
   if (s.waiting) return;
   s.waiting = true;
-  queue_.push_back(n);
+  (n.warning ? here.warnings : here.others).push_back(n);
+  if (++waiting_ <= settings_.most_waiting) return;
+  drop_newest(
+      std::ranges::max_element(spaces_, {}, [](const auto& one) { return one.second.waiting(); })->second);
+}
+
+void event_recorder::drop_newest(space& from) {
+  std::deque<note>& line = from.others.empty() ? from.warnings : from.others;
+  from.known.erase(line.back());
+  line.pop_back();
+  --known_;
+  --waiting_;
+  ++counters_.dropped;
+}
+
+/// Makes room for one more series. The namespace that has the most loses the one that has been quiet for
+/// longest. False: `for_whom` has as many itself.
+bool event_recorder::make_room(const space& for_whom) {
+  space& from =
+      std::ranges::max_element(spaces_, {}, [](const auto& one) { return one.second.known.size(); })->second;
+  if (from.known.size() <= for_whom.known.size() + 1) return false;
+  auto quietest = from.known.end();
+  for (auto at = from.known.begin(); at != from.known.end(); ++at) {
+    if (at->second.waiting || at->first == under_way_) continue;
+    if (quietest == from.known.end() || at->second.last < quietest->second.last) quietest = at;
+  }
+  if (quietest != from.known.end()) {
+    from.known.erase(quietest);
+    --known_;
+  } else if (from.waiting() != 0) {
+    drop_newest(from);
+  }
+  return true;
 }
 
 // A series that has ended is written for the last time with its final count, then forgotten.
 void event_recorder::forget_quiet(instant now) {
-  for (auto at = known_.begin(); at != known_.end();) {
-    series& s = at->second;
-    const bool over = now - s.last >= quiet && !s.waiting && at->first != under_way_.value_or(note{});
-    if (over && s.count != s.written && !s.event_name.empty()) {
-      enqueue(at->first, s);
-    } else if (over) {
-      at = known_.erase(at);
-      continue;
+  for (auto& [name, here] : spaces_) {
+    for (auto at = here.known.begin(); at != here.known.end();) {
+      series& s = at->second;
+      const bool over = now - s.last >= quiet && !s.waiting && at->first != under_way_;
+      const bool owes_a_count = s.count != s.written && !s.event_name.empty();
+      if (over && !owes_a_count) {
+        at = here.known.erase(at);
+        --known_;
+        continue;
+      }
+      if (over && waiting_ < settings_.most_waiting) enqueue(here, at->first, s);
+      ++at;
     }
-    ++at;
+  }
+  std::erase_if(spaces_, [](const auto& one) { return one.second.known.empty(); });
+}
+
+/// The namespace whose turn it is, of those with a note that waits. There must be one.
+event_recorder::space& event_recorder::next_space() {
+  for (auto at = spaces_.upper_bound(last_space_);; ++at) {
+    if (at == spaces_.end()) at = spaces_.begin();
+    if (at->second.waiting() == 0) continue;
+    last_space_ = at->first;
+    return at->second;
   }
 }
 
 std::optional<http::call> event_recorder::next(instant now, wall clock) {
   if (under_way_ || now < paused_until_) return std::nullopt;
   forget_quiet(now);
-  if (queue_.empty() || !writes_.take(now)) return std::nullopt;
-  under_way_ = std::move(queue_.front());
-  queue_.pop_front();
-  series& s = known_.at(*under_way_);
+  if (waiting_ == 0 || !writes_.take(now)) return std::nullopt;
+  space& here = next_space();
+  std::deque<note>& line = here.warnings.empty() ? here.others : here.warnings;
+  under_way_ = std::move(line.front());
+  line.pop_front();
+  --waiting_;
+  series& s = here.known.at(*under_way_);
   s.waiting = false;
   counting_ = s.count;
   return s.event_name.empty() ? create(*under_way_, s, clock) : count_up(*under_way_, s);
 }
 
 std::optional<instant> event_recorder::wakes(instant now) const {
-  if (under_way_ || queue_.empty()) return std::nullopt;
+  if (under_way_ || waiting_ == 0) return std::nullopt;
   return std::max({now, writes_.next(), paused_until_});
 }
 
@@ -144,32 +203,37 @@ http::call event_recorder::count_up(const note& n, const series& s) const {
 void event_recorder::answered(const http::answer& a, instant now) {
   if (!under_way_) return;
   const note n = *std::exchange(under_way_, std::nullopt);
-  series& s = known_.at(n);
+  series* const s = find(n);  // null: it gave way meanwhile
   const auto r = refusal_of(a);
   if (!r) {
     ++counters_.written;
     pauses_.reset();
-    s.written = counting_;
-    s.written_at = now;
+    if (s == nullptr) return;
+    s->written = counting_;
+    s->written_at = now;
     return;
   }
   ++counters_.failed;
-  const bool was_there = s.written > 0;
+  const bool was_there = s != nullptr && s->written > 0;
+  if (s != nullptr && !was_there) s->event_name.clear();
   if (r->status == 404 && was_there) {
     // The server deletes events after an hour. The series goes on with a new event.
-    s.event_name.clear();
-    s.written = 0;
-    enqueue(n, s);
+    s->event_name.clear();
+    s->written = 0;
+    enqueue(spaces_.at(n.about.name_space), n, *s);
     return;
   }
   if (r->status == 429 || r->status >= 500) {
-    if (!was_there) s.event_name.clear();
-    enqueue(n, s);
+    if (s != nullptr) enqueue(spaces_.at(n.about.name_space), n, *s);
     paused_until_ = now + std::max(pauses_.next(), r->retry_after.value_or(duration::zero()));
     return;
   }
-  // The API server would refuse it again: the namespace is being deleted, or we lack a right.
-  known_.erase(n);
+  // The API server would refuse it again: the namespace is being deleted, or we lack a right. If it was said
+  // once more meanwhile, it waits already, and is tried once more.
+  if (s != nullptr && !s->waiting) {
+    spaces_.at(n.about.name_space).known.erase(n);
+    --known_;
+  }
   ++counters_.dropped;
   paused_until_ = now + 1s;
 }
@@ -177,10 +241,11 @@ void event_recorder::answered(const http::answer& a, instant now) {
 void event_recorder::broke(const error&, instant now) {
   if (!under_way_) return;
   const note n = *std::exchange(under_way_, std::nullopt);
-  series& s = known_.at(n);
   ++counters_.failed;
-  if (s.written == 0) s.event_name.clear();
-  enqueue(n, s);
+  if (series* const s = find(n)) {
+    if (s->written == 0) s->event_name.clear();
+    enqueue(spaces_.at(n.about.name_space), n, *s);
+  }
   paused_until_ = now + pauses_.next();
 }
 

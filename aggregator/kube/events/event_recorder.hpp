@@ -8,8 +8,9 @@
 #include "common/rate_limit.hpp"
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
-#include <list>
+#include <deque>
 #include <map>
 #include <optional>
 #include <string>
@@ -34,8 +35,10 @@ struct note {
 };
 
 /// Events (events.k8s.io/v1) on their way to the API server. A repeat raises the count of the first one, a
-/// flood is thinned out, and nobody waits for them: what does not fit is dropped and counted. Pure: it says
-/// what to write, and takes the answers. Source: client-go/tools/events, Kubernetes API conventions.
+/// flood is thinned out, and nobody waits for them: what does not fit is dropped and counted. The namespaces
+/// of the objects take turns, and the one with the most gives way when there is no room, so a flood in one
+/// namespace keeps no event of another one waiting. Within a namespace warnings are written first. Pure: it
+/// says what to write, and takes the answers. Source: client-go/tools/events, Kubernetes API conventions.
 class event_recorder {
  public:
   struct settings {
@@ -71,17 +74,28 @@ class event_recorder {
     instant last{};
     wall last_wall{};
     instant written_at{};
-    bool waiting = false;  // in queue_
+    bool waiting = false;  // in a line
+  };
+  /// The events about the objects of a namespace.
+  struct space {
+    std::map<note, series> known;
+    std::deque<note> warnings, others;  // those that wait; each is known
+    std::size_t waiting() const noexcept { return warnings.size() + others.size(); }
   };
 
-  void enqueue(const note& n, series& s);
+  series* find(const note& n);
+  space& next_space();
+  void enqueue(space& here, const note& n, series& s);
+  void drop_newest(space& from);
+  bool make_room(const space& for_whom);
   void forget_quiet(instant now);
   http::call create(const note& n, series& s, wall clock);
   http::call count_up(const note& n, const series& s) const;
 
   const settings settings_;
-  std::map<note, series> known_;
-  std::list<note> queue_;
+  std::map<std::string, space> spaces_;  // by namespace; "": of objects without one
+  std::size_t known_ = 0, waiting_ = 0;  // in all of them
+  std::string last_space_;               // which had the last turn
   std::optional<note> under_way_;
   std::uint64_t counting_ = 0;  // the count that is being written
   rate_limit writes_;

@@ -16,6 +16,12 @@ using kube::event_recorder;
 const kube::object_reference power{"TASPolicy", "telemetry.intel.com/v1alpha1", "ops", "power", "uid-1"};
 const kube::object_reference node{"Node", "v1", "", "n1", "uid-2"};
 
+const kube::note of_another_tenant{{"TASPolicy", "telemetry.intel.com/v1alpha1", "other", "heat", "uid-3"},
+                                   false,
+                                   "PolicyAccepted",
+                                   "Read",
+                                   "accepted"};
+
 kube::note invalid(const std::string& text = "a rule is wrong") {
   return {power, true, "PolicyInvalid", "Read", text};
 }
@@ -38,7 +44,18 @@ struct writer {
     }
     return out;
   }
-  http::call last;
+  /// Whether one of the next so many writes is an event in this namespace.
+  bool writes_for(const std::string& name_space, int writes) {
+    for (int i = 0; i < writes; ++i) {
+      if (const auto due = machine.wakes(now)) now = *due;
+      const auto c = machine.next(now, clock());
+      if (!c) return false;
+      machine.answered({201, {}, "{}"}, now);
+      if (c->target.find("/namespaces/" + name_space + "/") != std::string::npos) return true;
+    }
+    return false;
+  }
+  http::call last{};
 };
 
 TEST_SUITE("aggregator/kube/events/event_recorder") {
@@ -113,6 +130,55 @@ TEST_SUITE("aggregator/kube/events/event_recorder") {
     CHECK(w.turn() == "POST ");
     w.now += 10s;
     CHECK(w.turn().size() / 5 == 5);
+  }
+
+  TEST_CASE("a flood in one namespace keeps no event of another one waiting") {
+    writer w;
+    for (int i = 0; i < 300; ++i) w.say(invalid("rule " + std::to_string(i)));
+    w.say(of_another_tenant);
+    CHECK(w.writes_for("other", 2));
+    w.say(of_another_tenant);  // its first repeat
+    w.say({node, false, "PolicyViolated", "Label", "violates ops/power"});
+    CHECK(w.writes_for("default", 3));
+    CHECK(w.writes_for("other", 3));
+    CHECK(w.machine.stats().dropped == 300 - 256 + 1);  // the flood made room
+  }
+
+  TEST_CASE("a namespace that goes on with a thousand kinds of events does not take the others' places") {
+    writer w{event_recorder({"binnacle-aggregator", "pod-1", 256, 100'000})};
+    for (int i = 0; i < 1'100; ++i) {
+      w.say(invalid("rule " + std::to_string(i)));
+      w.turn();
+    }
+    const auto dropped = w.machine.stats().dropped;
+    REQUIRE(dropped > 0);  // there is no room left
+    w.say(of_another_tenant);
+    CHECK(w.machine.stats().dropped == dropped);
+    CHECK(w.writes_for("other", 2));
+  }
+
+  TEST_CASE("within a namespace warnings are written first, and other events give way to them") {
+    writer w;
+    for (int i = 0; i < 256; ++i)
+      w.say({power, false, "PolicyAccepted", "Read", "revision " + std::to_string(i)});
+    w.say(invalid());
+    CHECK(w.machine.stats().dropped == 1);
+    const auto first = w.machine.next(w.now, w.clock());
+    REQUIRE(first.has_value());
+    CHECK(text_in(kube::parse_object(first->body).value(), "type") == "Warning");
+  }
+
+  TEST_CASE("an event that is said again while it is refused for good is tried once more: this was a crash") {
+    writer w;
+    w.say(invalid());
+    REQUIRE(w.machine.next(w.now, w.clock()).has_value());
+    w.say(invalid());
+    w.machine.answered({403, {}, "{}"}, w.now);
+    w.now += 1s;
+    CHECK(w.turn({403, {}, "{}"}) == "POST ");
+    w.now += 1h;
+    CHECK(w.turn() == "");
+    CHECK(w.machine.stats().dropped == 2);
   }
 
   TEST_CASE("a server in trouble is left in peace, and loses nothing that fits") {
