@@ -112,7 +112,7 @@ void write_watts(json_writer& out, const record& r, const watts_cell& w) {
   out.key("inFlightCores").raw(digits(w.in_flight));
   if (w.is != predict::cost::known::no) {
     out.key("wattsNow").raw(digits(w.now)).key("wattsWithPod").raw(digits(w.with));
-    out.key("wattsPerCore").raw(digits(w.slope));
+    out.key("wattsPerCore").raw(digits(w.per_core));
   }
   if (w.model.exists()) {
     out.field("model", predict::to_string(w.model.from)).field("modelAgeSeconds", r.age_of(w.model).count());
