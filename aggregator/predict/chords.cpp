@@ -22,8 +22,9 @@ chords::chords(const curve& of, double max_load)
   std::uint8_t end = 1;
   while (end < steps_ && end * step < cap_ - 1e-9 * cores_) ++end;
   last_ = end;
-  points_ = std::make_unique<point[]>(std::size_t{end} + 1);
-  for (std::size_t i = 0; i <= end; ++i) points_[i].watts = static_cast<float>(curve_points[i]);
+  points_ = std::make_unique<point[]>(curve_points.size());
+  for (std::size_t i = 0; i < curve_points.size(); ++i)
+    points_[i].watts = static_cast<float>(curve_points[i]);
   points_[end].set_next(end);
   // Computed from the points as they are kept, as floats: in a short chord to the cap, other roundings would
   // show.

@@ -45,12 +45,16 @@ class chords {
     out.load_ = std::clamp(load, 0.0, cap_);
     const double steps = out.load_ * per_core_;
     out.before_ = std::min(static_cast<std::uint32_t>(steps), last_ - 1U);
-    const point* p = points_.get() + out.before_;
-    const double first = p[0].watts;
-    out.watts_ = first + (p[1].watts - first) * (steps - out.before_);
+    out.watts_ = watts_on_line(out.before_, steps);
     return out;
   }
   double watts(double load) const noexcept { return at(load).watts(); }
+  /// The same at a load that may lie beyond the cap: nothing is ranked by it, but people want to know. Loads
+  /// above all cores count as these.
+  double watts_beyond_cap(double load) const noexcept {
+    const double steps = std::clamp(load * per_core_, 0.0, static_cast<double>(steps_));
+    return watts_on_line(std::min(static_cast<std::uint32_t>(steps), steps_ - 1U), steps);
+  }
   /// Watts per core of the envelope from idle on, there: what a further core costs in the mean if the node
   /// may empty again. It rises with the load, from the best chord of the idle node for a small pod.
   double in_the_long_run(const place& here) const noexcept { return points_[here.before_].long_run(); }
@@ -90,9 +94,14 @@ class chords {
   double to_a_corner(const place& from, std::uint32_t pod_ends_in, const chord& pods_own) const noexcept;
   chord between(const place& from, std::uint32_t to) const noexcept;
   place at_point(std::uint8_t i) const noexcept;
+  double watts_on_line(std::uint32_t before, double steps) const noexcept {
+    const point* p = points_.get() + before;
+    const double first = p[0].watts;
+    return first + (p[1].watts - first) * (steps - before);
+  }
 
-  // A point of the curve below the cap, or the next one. It takes eight bytes, and 21 of them three lines of
-  // the cache.
+  // A point of the curve. It takes eight bytes, and 21 of them three lines of the cache. Those behind the
+  // first one at the cap or above it have their watts alone.
   class point {
    public:
     float watts = 0;  // a float knows a kilowatt to a tenth of a milliwatt
@@ -114,9 +123,9 @@ class chords {
   };
   static_assert(sizeof(point) == 8);
   double cores_, per_core_, cap_, watts_at_cap_;  // per_core_: points a core
-  std::unique_ptr<point[]> points_;
-  float per_cap_;      // 1 / cap_: a multiplication costs less than a division
-  std::uint8_t last_;  // the first point at the cap or above it
+  std::unique_ptr<point[]> points_;               // of the whole curve
+  float per_cap_;                                 // 1 / cap_: a multiplication costs less than a division
+  std::uint8_t last_;                             // the first point at the cap or above it
   // From this point on the curve only becomes steeper, so that no chord is better than the pod's own.
   std::uint8_t bends_up_from_;
   std::uint8_t steps_;  // of the whole curve

@@ -39,8 +39,8 @@ inline constexpr double least_ranked_cores = cores_of_silent_container;
 /// What a pod costs on a candidate, and what the cost is made of, for people.
 struct placing {
   cost costs;
-  double now = 0;   ///< watts at the load, at most those at the cap
-  double with = 0;  ///< watts with the pod, at most those at the cap
+  double now = 0;   ///< watts at the load
+  double with = 0;  ///< watts with the pod
   /// Watts per core: by BestChord the price of a core (price()), otherwise the slope of the best chord.
   double per_core = 0;
 };
@@ -82,6 +82,11 @@ inline placing placing_on(objective by, const demand& pod, const candidate& c) {
     out.costs = cost_of(*c.node, c.load, ranked, with - out.now);
   } else {
     out.costs = cost_as_wao(by, pod, c);
+  }
+  // Costs know no load beyond the cap. People are told what the node draws there.
+  if (c.load + pod.cores > c.node->cap()) {
+    out.with = c.node->watts_beyond_cap(c.load + pod.cores);
+    if (c.load > c.node->cap()) out.now = c.node->watts_beyond_cap(c.load);
   }
   return out;
 }

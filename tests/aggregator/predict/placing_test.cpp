@@ -148,6 +148,22 @@ TEST_SUITE("aggregator/predict/placing") {
     CHECK(r.placings[1].costs.is == cost::known::over);
   }
 
+  TEST_CASE("defect: of a node beyond the cap people were told the watts at the cap") {
+    const auto c = curve::through(std::vector<double>{100, 160, 165, 170, 200, 300}, 10).value();
+    const chords capped(c, 0.9);
+    for (const auto by : {objective::best_chord, objective::marginal}) {
+      CAPTURE(to_string(by));
+      const auto r = run(by, {.cores = 1}, {{&capped, 9.5}, {&capped, 8.5}, {&capped, 7.5}, {&capped, 50}});
+      CHECK(r.placings[0].now == doctest::Approx(c.watts(9.5)));
+      CHECK(r.placings[0].with == doctest::Approx(300));
+      CHECK(r.placings[1].now == doctest::Approx(c.watts(8.5)));
+      CHECK(r.placings[1].with == doctest::Approx(c.watts(9.5)));
+      CHECK(r.placings[2].with == doctest::Approx(c.watts(8.5)));
+      CHECK(r.placings[3].now == doctest::Approx(300));
+      CHECK_MESSAGE(r.scores == std::vector<std::uint8_t>{1, 1, 10, 1}, "no score has changed");
+    }
+  }
+
   TEST_CASE("a pod of a hundredth of a node is ranked still, where WAO's whole watts tie") {
     const auto a = node({100, 150}, 100), b = node({100, 145}, 100);
     const std::vector<candidate> both{{&a, 10}, {&b, 10}};
