@@ -110,7 +110,7 @@ void write_watts(json_writer& out, const record& r, const watts_cell& w) {
   out.key("inFlightCores").figure(w.in_flight, 3);
   if (w.is != predict::cost::known::no) {
     out.key("wattsNow").figure(w.now, 3).key("wattsWithPod").figure(w.with, 3);
-    out.key("wattsPerCore").figure(w.slope, 3);
+    out.key("wattsPerCore").figure(w.per_core, 3);
   }
   if (w.model.exists()) {
     out.field("model", predict::to_string(w.model.from)).field("modelAgeSeconds", r.age_of(w.model).count());

@@ -42,11 +42,12 @@ struct explain_options {
 /// A node of a prioritize has "score":7 instead of "rule", and for minimizepower
 /// "power":{"cost":"known","loadCores":23.4,"inFlightCores":4,"wattsNow":212.4,
 /// "wattsWithPod":231,"wattsPerCore":4.6,"model":"node","modelAgeSeconds":48,"coveredPercent":62,"noisePercent":1.2},
-/// with "idleGuessed":true where the idle power of such a node was never measured. Without a model or a
-/// load there is no "loadCores", and no watts. A node also has
-/// "crowd":2 where pods just placed there took two points off, "beyond":true where the value was so far from
-/// the other candidates' values that it counted as the end of their range, and "implausible":true where the
-/// value was impossible, so that it counted as absent.
+/// with "idleGuessed":true where the idle power of such a node was never measured. "wattsPerCore" is with
+/// BestChord the price of a core, which ranks the node, otherwise the slope of the best chord. Without a
+/// model or a load there is no "loadCores", and no watts. A node also has "crowd":2 where pods just placed
+/// there took two points off, "beyond":true where the value was so far from the other candidates' values that
+/// it counted as the end of their range, and "implausible":true where the value was impossible, so that it
+/// counted as absent.
 std::string to_json(const record& r, const node_names& names, const explain_options& options = {});
 
 /// Writes the object of to_json() into an answer that also has other parts.

@@ -124,7 +124,7 @@ struct candidate {
 struct watts_cell {
   float now = 0;        ///< watts at the load
   float with = 0;       ///< watts with the pod
-  float slope = 0;      ///< watts per core from the load to the end of the best chord
+  float per_core = 0;   ///< watts: predict::placing::per_core
   float load = 0;       ///< cores measured
   float in_flight = 0;  ///< cores that pods just placed ask for, as far as they count
   predict::cost::known is = predict::cost::known::no;

@@ -107,8 +107,8 @@ std::string load_text(const watts_cell& w, const cell& c) {
   return out;
 }
 
-/// "202.5 W now, 205.0 W with the pod of 1 cores, 2.50 W a core to the next step", or why the pod has no
-/// figure here.
+/// "202.5 W now, 205.0 W with the pod of 1 cores, 2.72 W a core as its price", or why the pod has no figure
+/// here.
 std::string figures_text(const record& r, const watts_cell& w) {
   const policy::power_terms& terms = *r.policy->power;
   if (w.is == predict::cost::known::error) {
@@ -117,9 +117,9 @@ std::string figures_text(const record& r, const watts_cell& w) {
         terms.objective == predict::objective::wao_v1 ? "the pod's first container" : "the pod");
   }
   if (w.is != predict::cost::known::over) {
-    return fmt::format(
-        "{:.1f} W now, {:.1f} W with the pod of {:.2g} cores, {:.2f} W a core to the next step", w.now,
-        w.with, r.pod_cores, w.slope);
+    const bool priced = terms.objective == predict::objective::best_chord;
+    return fmt::format("{:.1f} W now, {:.1f} W with the pod of {:.2g} cores, {:.2f} W a core {}", w.now,
+                       w.with, r.pod_cores, w.per_core, priced ? "as its price" : "to the next step");
   }
   if (!predict::has_cap(terms.objective))
     return fmt::format("the pod of {:.2g} cores does not fit beside its load", r.pod_cores);

@@ -59,7 +59,7 @@ std::string all_of_text(const std::vector<policy::published_rule>& rules) {
 void write_placing(const predict::placing& p, decision::watts_cell& w) noexcept {
   w.now = static_cast<float>(p.now);
   w.with = static_cast<float>(p.with);
-  w.slope = static_cast<float>(p.slope);
+  w.per_core = static_cast<float>(p.per_core);
   w.is = p.costs.is;
 }
 

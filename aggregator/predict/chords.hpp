@@ -3,6 +3,7 @@
 #include "aggregator/predict/curve.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <memory>
 
@@ -12,10 +13,13 @@ namespace binnacle::predict {
 /// the cap; x is the load without it. It charges a step once and spreads it over what the node can still
 /// take, so that a started node is filled until its next watts become expensive, and only then another node
 /// is woken. The slope at x alone sees neither. A chord that ended before the pod does would leave out the
-/// rest of the pod, and that may be where the curve rises. Made when a curve changes, in one pass over its
-/// points; asked once for each candidate of a pod. A pod makes prioritize look at thousands of curves, so
-/// what it reads of one lies close together: this object, and the points from a load on. Units:
-/// loads in cores, slopes in watts per core, so that nodes of different size compare.
+/// rest of the pod, and that may be where the curve rises.
+/// The best chord from a started node takes its step for spent. in_the_long_run() does not: it is the slope
+/// of the best chords from idle on, one behind the other (the lower envelope of the curve), at the node's
+/// load. Made when a curve changes, in one pass over its points; asked once for each candidate of a pod. A
+/// pod makes prioritize look at thousands of curves, so what it reads of one lies close together: this
+/// object, and the points from a load on. Units: loads in cores, slopes in watts per core, so that nodes of
+/// different size compare.
 class chords {
  public:
   /// `max_load`: the cap as a share of all cores, above 0 and at most 1.
@@ -32,7 +36,7 @@ class chords {
 
    private:
     friend class chords;
-    std::uint32_t before_;  // the point at or below the load, but for the last one
+    std::uint32_t before_;  // the point at or below the load, but for the last one up to the cap
     double load_, watts_;
   };
   /// Loads below 0 and above the cap count as these.
@@ -41,12 +45,23 @@ class chords {
     out.load_ = std::clamp(load, 0.0, cap_);
     const double steps = out.load_ * per_core_;
     out.before_ = std::min(static_cast<std::uint32_t>(steps), last_ - 1U);
-    const point* p = points_.get() + out.before_;
-    const double first = p[0].watts;
-    out.watts_ = first + (p[1].watts - first) * (steps - out.before_);
+    out.watts_ = watts_on_line(out.before_, steps);
     return out;
   }
   double watts(double load) const noexcept { return at(load).watts(); }
+  /// The same at a load that may lie beyond the cap: nothing is ranked by it, but people want to know. Loads
+  /// above all cores count as these.
+  double watts_beyond_cap(double load) const noexcept {
+    const double steps = std::clamp(load * per_core_, 0.0, static_cast<double>(steps_));
+    return watts_on_line(std::min(static_cast<std::uint32_t>(steps), steps_ - 1U), steps);
+  }
+  /// Watts per core of the envelope from idle on, there: what a further core costs in the mean if the node
+  /// may empty again. It rises with the load, from the best chord of the idle node for a small pod.
+  double in_the_long_run(const place& here) const noexcept { return points_[here.before_].long_run(); }
+  /// The share of the cap that is free there.
+  double share_free(const place& here) const noexcept {
+    return 1 - here.load_ * static_cast<double>(per_cap_);
+  }
   /// Where the points from a load on lie in memory, the load as a share of all cores: what a loop over many
   /// nodes fetches ahead. Those of a curve of 21 points take three lines of the cache.
   const void* from_on(double share) const noexcept {
@@ -62,7 +77,7 @@ class chords {
     if (i >= bends_up_from_ && pods_own.run > 0) return pods_own.slope();
     // Both loads lie on one line of the curve, and no chord to a later point is better than this line.
     const point* p = points_.get() + i;
-    if (i == with_pod.before_ && p->next == i + 1)
+    if (i == with_pod.before_ && p->next() == i + 1)
       return (double{p[1].watts} - double{p[0].watts}) * per_core_;
     return to_a_corner(here, with_pod.before_, pods_own);
   }
@@ -78,17 +93,39 @@ class chords {
   };
   double to_a_corner(const place& from, std::uint32_t pod_ends_in, const chord& pods_own) const noexcept;
   chord between(const place& from, std::uint32_t to) const noexcept;
+  place at_point(std::uint8_t i) const noexcept;
+  double watts_on_line(std::uint32_t before, double steps) const noexcept {
+    const point* p = points_.get() + before;
+    const double first = p[0].watts;
+    return first + (p[1].watts - first) * (steps - before);
+  }
 
-  // A point of the curve below the cap, or the next one.
-  struct point {
-    float watts;  // a float knows a kilowatt to a tenth of a milliwatt
+  // A point of the curve. It takes eight bytes, and 21 of them three lines of the cache. Those behind the
+  // first one at the cap or above it have their watts alone.
+  class point {
+   public:
+    float watts = 0;  // a float knows a kilowatt to a tenth of a milliwatt
+
     // Where the best chord from here to a later point ends: a corner of the lower envelope of the points from
     // here on. The last point's own index.
-    std::uint8_t next;
+    std::uint8_t next() const noexcept { return static_cast<std::uint8_t>(packed_ & index_bits); }
+    void set_next(std::uint8_t to) noexcept { packed_ = (packed_ & ~index_bits) | to; }
+    // The slope of the envelope from idle on, behind this point; known to 2 in 100,000.
+    float long_run() const noexcept { return std::bit_cast<float>(packed_ & ~index_bits); }
+    void set_long_run(float slope) noexcept {
+      const std::uint32_t rounded = std::bit_cast<std::uint32_t>(slope) + (index_bits + 1) / 2;
+      packed_ = (rounded & ~index_bits) | (packed_ & index_bits);
+    }
+
+   private:
+    static constexpr std::uint32_t index_bits = 0xff;
+    std::uint32_t packed_ = 0;  // the upper 24 bits of the slope, and the index instead of the others
   };
+  static_assert(sizeof(point) == 8);
   double cores_, per_core_, cap_, watts_at_cap_;  // per_core_: points a core
-  std::unique_ptr<point[]> points_;
-  std::uint8_t last_;
+  std::unique_ptr<point[]> points_;               // of the whole curve
+  float per_cap_;                                 // 1 / cap_: a multiplication costs less than a division
+  std::uint8_t last_;                             // the first point at the cap or above it
   // From this point on the curve only becomes steeper, so that no chord is better than the pod's own.
   std::uint8_t bends_up_from_;
   std::uint8_t steps_;  // of the whole curve

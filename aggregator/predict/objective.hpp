@@ -9,7 +9,8 @@ namespace binnacle::predict {
 
 /// By what candidates are ranked.
 enum class objective : std::uint8_t {
-  best_chord,  ///< the watts per core of the pod's best chord from the node's load on, times the pod's cores
+  best_chord,  ///< the price of a core, from the best chords from the load and from idle on, times the pod's
+               ///< cores
   marginal,    ///< what the node draws with the pod, less what it draws now
   wao_v1,      ///< as WAO's first version does, on our curves
   wao_v2,      ///< as its second version does

@@ -6,8 +6,9 @@
 // - Marginal takes the difference. It is exact for this one pod, and short-sighted: a curve that is steep
 //   near idle makes an idle node look expensive, although the pods after this one would be cheap there.
 // - BestChord takes the mean watts of each further core up to the load at which this mean is lowest, but at
-//   least up to where the pod ends, times the pod's cores. So it sees that waking a node pays if it is going
-//   to be filled.
+//   least up to where the pod ends. So it sees that waking a node pays if it is going to be filled. Half of
+//   the price is this mean from the load on, the other half the same from idle on, as the node may empty
+//   again (price()). The price times the pod's cores is what the pod costs.
 // - The two of WAO are what WAO computes, with its roundings, its integers and its own idea of what a pod
 //   needs, so that a cluster that moves here may compare. They know no cap but all cores.
 //

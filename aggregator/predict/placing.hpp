@@ -39,10 +39,25 @@ inline constexpr double least_ranked_cores = cores_of_silent_container;
 /// What a pod costs on a candidate, and what the cost is made of, for people.
 struct placing {
   cost costs;
-  double now = 0;    ///< watts at the load, at most those at the cap
-  double with = 0;   ///< watts with the pod, at most those at the cap
-  double slope = 0;  ///< watts per core from the load to the end of the best chord that it is ranked by
+  double now = 0;   ///< watts at the load
+  double with = 0;  ///< watts with the pod
+  /// Watts per core: by BestChord the price of a core (price()), otherwise the slope of the best chord.
+  double per_core = 0;
 };
+
+/// By BestChord, what a core costs on a node, in watts. `chord` is the slope of the best chord for the pod.
+/// It would be the price if no pod ever went: the step of a node that was started is spent. But pods go. A
+/// started node that gets no further pod empties, and its step is saved. So each pod that keeps a node
+/// started costs what its cores cost in the mean from idle on: in_the_long_run(). How long pods live, and how
+/// many will come, nobody knows here. Half of each is the choice between them that serves both. In the long
+/// run an emptier node costs more than a fuller one of its kind, since it could empty sooner. How much more
+/// is not known, either. A fifth at idle did well in simulated fleets, with pods that go and with pods that
+/// stay: README.md has the figures.
+inline double price(const chords& node, const chords::place& here, double chord) noexcept {
+  constexpr double more_if_empty = 0.2;
+  const double mean = std::max(chord, node.in_the_long_run(here));
+  return 0.5 * (chord + mean * (1 + more_if_empty * node.share_free(here)));
+}
 
 /// The cost by one of WAO's objectives, on a candidate with a model.
 cost cost_as_wao(objective by, const demand& pod, const candidate& c);
@@ -56,16 +71,22 @@ inline placing placing_on(objective by, const demand& pod, const candidate& c) {
   out.now = here.watts();
   const chords::place with_pod = c.node->at(c.load + pod.cores);
   out.with = with_pod.watts();
-  out.slope = c.node->from(here, with_pod);
+  out.per_core = c.node->from(here, with_pod);
   const double ranked = std::max(pod.cores, least_ranked_cores);
   if (by == objective::best_chord) {
-    if (ranked > pod.cores) out.slope = c.node->from(here, c.node->at(c.load + ranked));
-    out.costs = cost_of(*c.node, c.load, ranked, ranked * out.slope);
+    if (ranked > pod.cores) out.per_core = c.node->from(here, c.node->at(c.load + ranked));
+    out.per_core = price(*c.node, here, out.per_core);
+    out.costs = cost_of(*c.node, c.load, ranked, ranked * out.per_core);
   } else if (by == objective::marginal) {
     const double with = ranked > pod.cores ? c.node->watts(c.load + ranked) : out.with;
     out.costs = cost_of(*c.node, c.load, ranked, with - out.now);
   } else {
     out.costs = cost_as_wao(by, pod, c);
+  }
+  // Costs know no load beyond the cap. People are told what the node draws there.
+  if (c.load + pod.cores > c.node->cap()) {
+    out.with = c.node->watts_beyond_cap(c.load + pod.cores);
+    if (c.load > c.node->cap()) out.now = c.node->watts_beyond_cap(c.load);
   }
   return out;
 }

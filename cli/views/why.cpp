@@ -70,7 +70,9 @@ std::vector<std::string> watts_lines(const json::value& record, const paint& wit
   table t;
   t.column("NODE");
   t.column("VERDICT");
-  for (const char* name : {"SCORE", "W NOW", "W WITH POD", "W/CORE", "LOAD", "AGE", "IN FLIGHT"})
+  const bool priced = text(object(record, "policy"), "objective") == "BestChord";
+  for (const char* name :
+       {"SCORE", "W NOW", "W WITH POD", priced ? "PRICE W/CORE" : "W/CORE", "LOAD", "AGE", "IN FLIGHT"})
     t.column(name, align::right);
   t.column("MODEL");
   t.column("AGE", align::right);

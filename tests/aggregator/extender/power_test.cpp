@@ -145,17 +145,22 @@ TEST_SUITE("aggregator/extender/power") {
     CHECK(f.record().pod_cores == doctest::Approx(1));
     const auto told = f.told();
     CHECK_MESSAGE(
-        told.find("flat scores 10: 202.5 W now, 205.0 W with the pod of 1 cores, 2.50 W a core to the next "
-                  "step; load 1.0 cores, read 180ms ago; model: the node's own, 48.0s old, 62 % of its loads "
+        told.find("flat scores 10: 202.5 W now, 205.0 W with the pod of 1 cores, 2.72 W a core as its price; "
+                  "load 1.0 cores, read 180ms ago; model: the node's own, 48.0s old, 62 % of its loads "
                   "measured, ±1.2 %") != std::string::npos,
         told);
     CHECK_MESSAGE(
         told.find("new scores 0: no opinion: nothing is known of its watts yet") != std::string::npos, told);
     const auto json = decision::to_json(f.record(), f.decisions.names());
     CHECK_MESSAGE(
-        json.find(R"("wattsNow":202.500,"wattsWithPod":205.000,"wattsPerCore":2.500)") != std::string::npos,
+        json.find(R"("wattsNow":202.500,"wattsWithPod":205.000,"wattsPerCore":2.722)") != std::string::npos,
         json);
     CHECK_MESSAGE(json.find(R"("objective":"BestChord")") != std::string::npos, json);
+    // By another objective the figure is the slope of the best chord.
+    power_fleet other({.objective = predict::objective::marginal});
+    (void)other.ask(power_fleet::pod("web", "1"));
+    CHECK_MESSAGE(other.told().find("2.50 W a core to the next step; load") != std::string::npos,
+                  other.told());
     // Of "new" there is no model: its load in cores is not known, and not 0.
     CHECK_MESSAGE(json.find(R"("power":{"cost":"unknown","inFlightCores":0.000})") != std::string::npos,
                   json);

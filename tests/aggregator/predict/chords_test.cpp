@@ -30,6 +30,22 @@ double by_definition(const curve& c, double load, double pod, double cap) {
   return best;
 }
 
+/// The slope of the envelope from idle on, behind `load`: of the lines from a point at or before the load,
+/// each to the lowest later one, the steepest.
+double long_run_by_definition(const curve& c, double load, double cap) {
+  double steepest = 0;
+  for (std::size_t i = 0; static_cast<double>(i) * c.step() <= load; ++i) {
+    const double x = static_cast<double>(i) * c.step();
+    double lowest = (c.watts(cap) - c.watts(x)) / (cap - x);
+    for (std::size_t k = i + 1; k < c.points().size(); ++k) {
+      const double y = static_cast<double>(k) * c.step();
+      if (y > load && y < cap) lowest = std::min(lowest, (c.watts(y) - c.watts(x)) / (y - x));
+    }
+    steepest = std::max(steepest, lowest);
+  }
+  return steepest;
+}
+
 }  // namespace
 
 TEST_SUITE("aggregator/predict/chords") {
@@ -71,6 +87,23 @@ TEST_SUITE("aggregator/predict/chords") {
     CHECK(node.from(2.5, 0.5) == 0);
     CHECK(node.from(3, 0.5) == doctest::Approx(10));
     CHECK(node.from(0, 0.5) == doctest::Approx(50.0 / 4));  // 50 W over 4 cores; 40 W over 3 cores is more
+  }
+
+  TEST_CASE("in the long run a step is never spent: a started node costs what it costs from idle on") {
+    const chords node(of({100, 160, 164, 168, 172, 176, 180, 184, 188, 192, 212}, 10), 1);
+    const auto long_run = [](const chords& n, double load) { return n.in_the_long_run(n.at(load)); };
+    for (const double load : {0.0, 1.0, 5.0, 8.9}) {
+      CAPTURE(load);
+      CHECK(long_run(node, load) == doctest::Approx(92.0 / 9));
+    }
+    CHECK(long_run(node, 9.5) == doctest::Approx(20));
+    CHECK(long_run(node, 50) == doctest::Approx(20));
+    CHECK(node.share_free(node.at(0)) == doctest::Approx(1));
+    CHECK(node.share_free(node.at(4)) == doctest::Approx(0.6));
+    CHECK(node.share_free(node.at(50)) == doctest::Approx(0));
+    const chords capped(of({100, 160, 164, 168, 172, 176, 180, 184, 188, 192, 212}, 10), 0.5);
+    CHECK(long_run(capped, 3) == doctest::Approx(76.0 / 5));
+    CHECK(capped.share_free(capped.at(4)) == doctest::Approx(0.2));
   }
 
   TEST_CASE("the cap bounds what a step is spread over") {
@@ -115,6 +148,9 @@ TEST_SUITE("aggregator/predict/chords") {
         CAPTURE(pod);
         const double expected = by_definition(c, load, pod, cap * 64);
         CHECK(std::abs(node.from(load, pod) - expected) <= 1e-6 * expected + 5e-4);
+        if (i >= 5) continue;
+        const double mean = long_run_by_definition(c, load, cap * 64);
+        CHECK(std::abs(node.in_the_long_run(node.at(load)) - mean) <= 3e-5 * mean + 5e-4);
       }
     }
   }

@@ -51,6 +51,50 @@ TEST_SUITE("aggregator/predict/placing") {
     CHECK(run(objective::marginal, {.cores = 1}, pair).scores == std::vector<std::uint8_t>{10, 2});
   }
 
+  TEST_CASE(
+      "defect: of two started nodes that are alike the fuller one takes the pod, so that the other can "
+      "empty") {
+    // A step, and then 2.5 W a core: by the best chord alone both cost the same.
+    const auto kind = node({100, 160, 165, 170, 175, 180}, 10);
+    for (const double cores : {0.01, 1.0}) {
+      CAPTURE(cores);
+      const auto r = run(objective::best_chord, {.cores = cores}, {{&kind, 2}, {&kind, 6}, {&kind, 0}});
+      CHECK(r.scores[1] == 10);
+      CHECK(r.scores[0] < 10);
+      CHECK(r.scores[2] == 2);
+      CHECK_MESSAGE(r.scores[0] > 5, "a node that was started is still far cheaper than an idle one");
+    }
+    // By their own watts they tie, as before.
+    CHECK(run(objective::marginal, {.cores = 1}, {{&kind, 2}, {&kind, 6}}).scores ==
+          std::vector<std::uint8_t>{10, 10});
+  }
+
+  TEST_CASE(
+      "the price of a core is half of what it costs from here on, and half of what it costs from idle on") {
+    const auto price_of = [](const chords& n, double load) {
+      return run(objective::best_chord, {.cores = 1}, {{&n, load}}).placings[0].per_core;
+    };
+    // 80 W for all 10 cores: 8 W in the mean. From 2 cores on 2.5 W a core.
+    const auto step = node({100, 160, 165, 170, 175, 180}, 10);
+    CHECK(price_of(step, 0) == doctest::Approx(0.5 * 8 + 0.5 * 8 * 1.2));
+    CHECK(price_of(step, 2) == doctest::Approx(0.5 * 2.5 + 0.5 * 8 * 1.16));
+    CHECK(price_of(step, 9) == doctest::Approx(0.5 * 2.5 + 0.5 * 8 * 1.02));
+    // Steeper from 5 cores on: a node is filled up to there at 2 W a core in the mean, and then costs 12 W.
+    const auto bent = node({100, 102, 104, 106, 108, 110, 122, 134, 146, 158, 170}, 10);
+    CHECK(price_of(bent, 2) == doctest::Approx(2 * 1.08));
+    CHECK(price_of(bent, 5) == doctest::Approx(12 * 1.05));
+    // A pod that crosses the corner costs no less than its own watts.
+    CHECK(run(objective::best_chord, {.cores = 6}, {{&bent, 4}}).placings[0].per_core ==
+          doctest::Approx(62.0 / 6 * 1.06));
+    SUBCASE("a fuller node of the same kind costs less, up to where its watts become expensive") {
+      for (double load = 0; load < 8.5; load += 0.5) CHECK(price_of(step, load + 0.5) < price_of(step, load));
+    }
+    SUBCASE("the cap counts as full") {
+      const auto capped = node({100, 200}, 10, 0.5);
+      CHECK(price_of(capped, 4) == doctest::Approx(10 * 1.02));
+    }
+  }
+
   TEST_CASE("defect: a pod that ends behind a step does not count as if it ended before the step") {
     // Up to 4 cores the first node costs nothing. A pod of 6 cores wakes all of it.
     const auto step = node({100, 100, 100, 300, 300, 300}, 10), straight = node({100, 200}, 10);
@@ -58,8 +102,8 @@ TEST_SUITE("aggregator/predict/placing") {
     CHECK(run(objective::best_chord, {.cores = 2}, both).scores == std::vector<std::uint8_t>{10, 2});
     const auto r = run(objective::best_chord, {.cores = 6}, both);
     CHECK(r.scores == std::vector<std::uint8_t>{2, 10});
-    CHECK(r.placings[0].slope == doctest::Approx(20));
-    CHECK(r.placings[0].costs.watts == doctest::Approx(120));
+    CHECK(r.placings[0].per_core == doctest::Approx(1.1 * 20));
+    CHECK(r.placings[0].costs.watts == doctest::Approx(6 * 1.1 * 20));
   }
 
   TEST_CASE(
@@ -68,13 +112,15 @@ TEST_SUITE("aggregator/predict/placing") {
     const std::vector<candidate> nodes{{&kind, 4}, {&kind, 0}, {&kind, 8.95}};
     for (const auto by : {objective::best_chord, objective::marginal}) {
       CAPTURE(to_string(by));
+      // Up to the cap a core costs 77.5 W / 9 in the mean.
+      const double core = by == objective::marginal ? 2.5 : 0.5 * 2.5 + 0.5 * 77.5 / 9 * (1 + 0.2 * 5 / 9);
       for (const double cores : {0.0, 0.01, 0.1}) {
         CAPTURE(cores);
         const auto r = run(by, {.cores = cores}, nodes);
         CHECK(r.scores[0] == 10);
         CHECK(r.scores[1] == 2);
         CHECK_MESSAGE(r.scores[2] == 1, "it has no room for a tenth of a core");
-        CHECK(r.placings[0].costs.watts == doctest::Approx(0.1 * 2.5));
+        CHECK(r.placings[0].costs.watts == doctest::Approx(0.1 * core));
         // What people are told is what the pod itself would draw.
         CHECK(r.placings[0].with == doctest::Approx(165 + cores * 2.5));
       }
@@ -90,7 +136,7 @@ TEST_SUITE("aggregator/predict/placing") {
             doctest::Approx(
                 run(objective::best_chord, {.cores = 0.1}, {{&step, 3.95}}).placings[0].costs.watts));
       CHECK(r.placings[0].costs.watts > 1);
-      CHECK(r.placings[0].costs.watts == doctest::Approx(0.1 * r.placings[0].slope));
+      CHECK(r.placings[0].costs.watts == doctest::Approx(0.1 * r.placings[0].per_core));
     }
   }
 
@@ -100,6 +146,22 @@ TEST_SUITE("aggregator/predict/placing") {
     CHECK(r.scores == std::vector<std::uint8_t>{0, 1, 10, 2});
     CHECK(r.placings[0].costs.is == cost::known::no);
     CHECK(r.placings[1].costs.is == cost::known::over);
+  }
+
+  TEST_CASE("defect: of a node beyond the cap people were told the watts at the cap") {
+    const auto c = curve::through(std::vector<double>{100, 160, 165, 170, 200, 300}, 10).value();
+    const chords capped(c, 0.9);
+    for (const auto by : {objective::best_chord, objective::marginal}) {
+      CAPTURE(to_string(by));
+      const auto r = run(by, {.cores = 1}, {{&capped, 9.5}, {&capped, 8.5}, {&capped, 7.5}, {&capped, 50}});
+      CHECK(r.placings[0].now == doctest::Approx(c.watts(9.5)));
+      CHECK(r.placings[0].with == doctest::Approx(300));
+      CHECK(r.placings[1].now == doctest::Approx(c.watts(8.5)));
+      CHECK(r.placings[1].with == doctest::Approx(c.watts(9.5)));
+      CHECK(r.placings[2].with == doctest::Approx(c.watts(8.5)));
+      CHECK(r.placings[3].now == doctest::Approx(300));
+      CHECK_MESSAGE(r.scores == std::vector<std::uint8_t>{1, 1, 10, 1}, "no score has changed");
+    }
   }
 
   TEST_CASE("a pod of a hundredth of a node is ranked still, where WAO's whole watts tie") {

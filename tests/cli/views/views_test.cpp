@@ -225,6 +225,28 @@ TEST_SUITE("cli/views/why") {
           "b1    passed\n");
   }
 
+  TEST_CASE("where nodes are ranked by a price, the column says so, and that of a slope does not") {
+    const auto told = [](const std::string& objective) {
+      const std::string record =
+          R"({"id":3,"time":"2026-01-01T12:00:01Z","unixMs":1,"verb":"prioritize","outcome":"decided","dryRun":false,
+              "pod":{"namespace":"default","name":"web-4"},
+              "policy":{"namespace":"default","name":"watts","objective":")" +
+          objective +
+          R"(","podCores":1.000},"rules":[],"candidates":1,"summary":"one node scored",
+              "nodes":[{"node":"a","verdict":"scored","score":10,
+                        "power":{"cost":"known","loadCores":1.000,"inFlightCores":0.000,"wattsNow":202.500,
+                                 "wattsWithPod":205.000,"wattsPerCore":2.722,"model":"node","modelAgeSeconds":48,
+                                 "coveredPercent":62,"noisePercent":1.2},
+                        "values":[{"value":"0.1","ageMs":180}]}],"nodesOmitted":0})";
+      return render_decision({parsed(record.c_str()), url}, 0, no_colours);
+    };
+    CHECK_MESSAGE(told("BestChord").find("W WITH POD  PRICE W/CORE  LOAD") != std::string::npos,
+                  told("BestChord"));
+    CHECK_MESSAGE(told("BestChord").find("       205.0          2.72   1.0") != std::string::npos,
+                  told("BestChord"));
+    CHECK_MESSAGE(told("Marginal").find("W WITH POD  W/CORE  LOAD") != std::string::npos, told("Marginal"));
+  }
+
   TEST_CASE("a prioritize says the scores") {
     CHECK(render_decision({parsed(prioritize_sample), url}, 0, no_colours) ==
           "prioritize of pod default/web-7f9c4: node-a is best\n"
