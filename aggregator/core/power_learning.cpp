@@ -14,8 +14,8 @@
 namespace binnacle::aggregator {
 namespace {
 
-/// BMCs give the mean of up to a minute, late. A chip of hwmon may give a mean over an interval of its own.
-/// Only energy counters give the watts of the moment.
+/// BMCs give the mean of up to some minutes, late. A chip of hwmon may give a mean over an interval of its
+/// own. Only energy counters give the watts of the moment.
 bool may_lag(std::string_view meter) noexcept { return meter != "rapl" && meter != "psys"; }
 
 bool alike(const predict::model& a, const predict::model& b) {
@@ -179,7 +179,7 @@ std::optional<double> power_learning::load_of(node_state& n, double load, double
   node_state::late_meter& m = *n.late;
   if (m.still_at < 0 || std::abs(load - m.still_at) > still) {
     m.still_at = load;
-    m.settled_at = now + settle;
+    m.moved_at = now;
   }
   constexpr duration step = predict::meter_lag::step;
   if (now - m.looked_at < step - between_turns) return std::nullopt;
@@ -187,7 +187,8 @@ std::optional<double> power_learning::load_of(node_state& n, double load, double
   m.looked_at = now;
   m.lag.add(load, watts);
   if (m.lag.known()) return m.lag.load_of_watts();
-  return now >= m.settled_at ? std::optional(load) : std::nullopt;
+  const duration rest = m.lag.follows_none() ? settle_longer : settle;
+  return now - m.moved_at >= rest ? std::optional(load) : std::nullopt;
 }
 
 void power_learning::take(node_state& n, store::node_id id, instant now) {

@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <string>
@@ -432,6 +434,43 @@ TEST_SUITE("aggregator/core/power_learning") {
         CHECK(m->power.watts(load * cores) == doctest::Approx(watts_at(load)).epsilon(0.02));
       }
     }
+  }
+
+  TEST_CASE("defect: jobs of ten minutes bent the curve of a node whose meter means over five minutes") {
+    world w;
+    w.add("a", "EPYC", "dcmi");
+    constexpr std::size_t mean = 300;
+    std::vector<double> drawn;
+    double sum = 0;
+    for (int i = 0; i < 7200; ++i) {
+      const double load = std::array{0.1, 0.6, 0.1, 0.8}[static_cast<std::size_t>(i / 600 % 4)];
+      drawn.push_back(watts_at(load));
+      sum += drawn.back();
+      if (drawn.size() > mean) sum -= drawn[drawn.size() - 1 - mean];
+      w.second({{"a", load}}, sum / static_cast<double>(std::min(drawn.size(), mean)));
+    }
+    const auto* m = w.model("a");
+    REQUIRE(m != nullptr);
+    CHECK(w.restarts.empty());
+    for (const double load : {0.1, 0.6, 0.8}) {
+      CAPTURE(load);
+      CHECK(m->power.watts(load * cores) == doctest::Approx(watts_at(load)).epsilon(0.02));
+    }
+  }
+
+  TEST_CASE("watts that follow the load in no way are learned from after ten minutes of rest, not one") {
+    world w;
+    w.add("a", "EPYC", "dcmi");
+    int now = 0;
+    const auto seconds = [&](int n, double load) {
+      for (int i = 0; i < n; ++i) w.second({{"a", load}}, 200 + 5 * std::sin(12.9898 * ++now));
+    };
+    for (int jobs = 0; jobs < 4; ++jobs) seconds(300, jobs % 2 == 0 ? 0.3 : 0.6);
+    const auto before = w.learned();
+    for (int jobs = 0; jobs < 4; ++jobs) seconds(300, jobs % 2 == 0 ? 0.3 : 0.6);
+    CHECK(w.learned() == before);
+    seconds(900, 0.6);
+    CHECK(w.learned() > before + 40);
   }
 
   TEST_CASE("a node whose BMC is away for a while goes on from what it had learned by it") {
