@@ -66,6 +66,11 @@ power_learning::news power_learning::tick(instant now) {
     // Each node in its own round, so that the work of one turn stays small.
     if ((round + i / slices) % rounds_between_estimates != 0) continue;
     auto made = model_of(n, now);
+    const bool stands_still = meter_stands_still(n);
+    if (stands_still != std::exchange(n.stood_still, stands_still))
+      out.notes.emplace_back(
+          id, stands_still ? fmt::format("its meter ({}) stands still though its load moves", n.meter)
+                           : std::string());
     const bool same = made == nullptr
                           ? n.told == nullptr
                           : n.told != nullptr && alike(*made, *n.told) &&
@@ -219,8 +224,12 @@ void power_learning::take(node_state& n, store::node_id id, instant now) {
 /// What its own meter taught; nothing where the meter does not follow the node.
 const predict::statistics& power_learning::believed(const node_state& n) {
   static const predict::statistics nothing;
-  const bool did = n.told != nullptr && n.told->meter_stuck;
-  return predict::stands_still(n.own.learned(), did) ? nothing : n.own.learned();
+  return predict::stands_still(n.own.learned(), n.stood_still) ? nothing : n.own.learned();
+}
+
+/// Whether its meter repeats itself, or hardly follows the load.
+bool power_learning::meter_stands_still(const node_state& n) {
+  return n.own.stuck() || &believed(n) != &n.own.learned();
 }
 
 /// Joins what the nodes of a kind have measured.
@@ -273,7 +282,7 @@ std::shared_ptr<const predict::model> power_learning::model_of(const node_state&
       n.own.noise(),
       n.own.samples(),
       n.own.outliers(),
-      n.own.stuck() || !follows,
+      meter_stands_still(n),
       own.empty() ? all : all - std::min(all, 1U),
       n.machine,
       n.meter,
@@ -294,7 +303,7 @@ std::shared_ptr<const predict::model> power_learning::rated_model(const node_sta
   if (!line) return nullptr;  // ops/power_json says why
   predict::model out{std::move(*line)};
   out.from = predict::model_source::rated;
-  out.meter_stuck = n.own.stuck() || &believed(n) != &n.own.learned();
+  out.meter_stuck = meter_stands_still(n);
   out.hardware = n.machine;
   out.made = now;
   out.restarts = n.restarts;

@@ -59,6 +59,9 @@ class power_learning {
     /// Models that are new, or that differ enough from the last ones to matter.
     std::vector<std::pair<store::node_id, std::shared_ptr<const predict::model>>> models;
     std::vector<restart> restarts;
+    /// Why a node's meter teaches nothing now, a clause: "its meter (dcmi) stands still though its load
+    /// moves"; empty: it teaches again.
+    std::vector<std::pair<store::node_id, std::string>> notes;
   };
   news tick(instant now);
   instant next_deadline() const noexcept { return next_turn_; }
@@ -123,6 +126,7 @@ class power_learning {
     std::vector<resting> others;
     instant learned_at{};  // when the last sample's watts were read
     std::shared_ptr<const predict::model> told;
+    bool stood_still = false;  // meter_stands_still() when it was looked at last
     std::uint32_t restarts = 0;
     std::string restarted_for;
     // From a snapshot; kept until the node has said what its hardware and its meter are.
@@ -142,6 +146,7 @@ class power_learning {
   static std::optional<double> load_of(node_state& n, double load, double watts, instant now);
   void pool();
   static const predict::statistics& believed(const node_state& n);
+  static bool meter_stands_still(const node_state& n);
   std::shared_ptr<const predict::model> model_of(const node_state& n, instant now) const;
   std::shared_ptr<const predict::model> rated_model(const node_state& n, double cores, instant now) const;
   static std::string class_of(const node_state& n) { return n.machine + ", by " + n.meter; }
