@@ -99,6 +99,7 @@ struct faces_loop::impl final : faces_inbox {
   }
   void arrived(models_learned m) {
     for (auto& [id, model] : m.models) nodes.models().set(store::index(id), std::move(model));
+    for (auto& [id, why] : m.notes) nodes.set_learned_note(store::index(id), std::move(why));
   }
   void arrived(policies_published p) { nodes.set_policies(std::move(p.table)); }
   void arrived(aliases_replaced a) { names.replace(std::move(a.table)); }

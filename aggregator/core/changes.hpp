@@ -47,6 +47,8 @@ struct policies_published {
 /// The present power models of these nodes; null: the node has none any more.
 struct models_learned {
   std::vector<std::pair<store::node_id, std::shared_ptr<const predict::model>>> models;
+  /// Why a node's meter teaches nothing now, a clause; empty: it does again.
+  std::vector<std::pair<store::node_id, std::string>> notes;
 };
 /// Other old names are in force.
 struct aliases_replaced {

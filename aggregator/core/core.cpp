@@ -279,7 +279,8 @@ instant core::tick(instant now) {
   engine_.tick(now_);
   auto learned = learning_.tick(now_);
   for (auto& [node, why] : learned.restarts) yield_(learning_restarted{store_.name(node), std::move(why)});
-  if (!learned.models.empty()) yield_(faces_news(models_learned{std::move(learned.models)}));
+  if (!learned.models.empty() || !learned.notes.empty())
+    yield_(faces_news(models_learned{std::move(learned.models), std::move(learned.notes)}));
   settle();
   return promised_ = next_deadline();
 }

@@ -14,8 +14,8 @@
 namespace binnacle::aggregator {
 namespace {
 
-/// BMCs give the mean of up to a minute, late. A chip of hwmon may give a mean over an interval of its own.
-/// Only energy counters give the watts of the moment.
+/// BMCs give the mean of up to some minutes, late. A chip of hwmon may give a mean over an interval of its
+/// own. Only energy counters give the watts of the moment.
 bool may_lag(std::string_view meter) noexcept { return meter != "rapl" && meter != "psys"; }
 
 bool alike(const predict::model& a, const predict::model& b) {
@@ -66,6 +66,11 @@ power_learning::news power_learning::tick(instant now) {
     // Each node in its own round, so that the work of one turn stays small.
     if ((round + i / slices) % rounds_between_estimates != 0) continue;
     auto made = model_of(n, now);
+    const bool stands_still = meter_stands_still(n);
+    if (stands_still != std::exchange(n.stood_still, stands_still))
+      out.notes.emplace_back(
+          id, stands_still ? fmt::format("its meter ({}) stands still though its load moves", n.meter)
+                           : std::string());
     const bool same = made == nullptr
                           ? n.told == nullptr
                           : n.told != nullptr && alike(*made, *n.told) &&
@@ -179,7 +184,7 @@ std::optional<double> power_learning::load_of(node_state& n, double load, double
   node_state::late_meter& m = *n.late;
   if (m.still_at < 0 || std::abs(load - m.still_at) > still) {
     m.still_at = load;
-    m.settled_at = now + settle;
+    m.moved_at = now;
   }
   constexpr duration step = predict::meter_lag::step;
   if (now - m.looked_at < step - between_turns) return std::nullopt;
@@ -187,7 +192,8 @@ std::optional<double> power_learning::load_of(node_state& n, double load, double
   m.looked_at = now;
   m.lag.add(load, watts);
   if (m.lag.known()) return m.lag.load_of_watts();
-  return now >= m.settled_at ? std::optional(load) : std::nullopt;
+  const duration rest = m.lag.follows_none() ? settle_longer : settle;
+  return now - m.moved_at >= rest ? std::optional(load) : std::nullopt;
 }
 
 void power_learning::take(node_state& n, store::node_id id, instant now) {
@@ -218,8 +224,12 @@ void power_learning::take(node_state& n, store::node_id id, instant now) {
 /// What its own meter taught; nothing where the meter does not follow the node.
 const predict::statistics& power_learning::believed(const node_state& n) {
   static const predict::statistics nothing;
-  const bool did = n.told != nullptr && n.told->meter_stuck;
-  return predict::stands_still(n.own.learned(), did) ? nothing : n.own.learned();
+  return predict::stands_still(n.own.learned(), n.stood_still) ? nothing : n.own.learned();
+}
+
+/// Whether its meter repeats itself, or hardly follows the load.
+bool power_learning::meter_stands_still(const node_state& n) {
+  return n.own.stuck() || &believed(n) != &n.own.learned();
 }
 
 /// Joins what the nodes of a kind have measured.
@@ -272,7 +282,7 @@ std::shared_ptr<const predict::model> power_learning::model_of(const node_state&
       n.own.noise(),
       n.own.samples(),
       n.own.outliers(),
-      n.own.stuck() || !follows,
+      meter_stands_still(n),
       own.empty() ? all : all - std::min(all, 1U),
       n.machine,
       n.meter,
@@ -293,7 +303,7 @@ std::shared_ptr<const predict::model> power_learning::rated_model(const node_sta
   if (!line) return nullptr;  // ops/power_json says why
   predict::model out{std::move(*line)};
   out.from = predict::model_source::rated;
-  out.meter_stuck = n.own.stuck() || &believed(n) != &n.own.learned();
+  out.meter_stuck = meter_stands_still(n);
   out.hardware = n.machine;
   out.made = now;
   out.restarts = n.restarts;

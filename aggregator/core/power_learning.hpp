@@ -35,12 +35,13 @@ namespace binnacle::aggregator {
 /// What is left out, besides what predict::learner leaves out: means of windows that are not known well
 /// enough, a value that was learned from already, and watts of which the load is not known. The last concerns
 /// every meter but an energy counter, because it may lag: predict/meter_lag.hpp finds out how late it is.
-/// Until that is known, watts count only if the load has stood still. A node whose hardware has changed
-/// begins anew. What was learned by another meter of the same machine waits until that one is back.
+/// Until that is known, watts count only if the load has stood still, for longer if the watts follow it in
+/// none of the ways that are tried. A node whose hardware has changed begins anew. What was learned by
+/// another meter of the same machine waits until that one is back.
 ///
 /// Time:  an argument. Call tick() at next_deadline() or later.
 /// Cost:  ten turns a second, each over a tenth of the nodes: a microsecond or two for one node. Some 500
-///        bytes a node.
+///        bytes a node, and 750 more if its meter may lag.
 class power_learning {
  public:
   /// `from` must outlive this.
@@ -58,6 +59,9 @@ class power_learning {
     /// Models that are new, or that differ enough from the last ones to matter.
     std::vector<std::pair<store::node_id, std::shared_ptr<const predict::model>>> models;
     std::vector<restart> restarts;
+    /// Why a node's meter teaches nothing now, a clause: "its meter (dcmi) stands still though its load
+    /// moves"; empty: it teaches again.
+    std::vector<std::pair<store::node_id, std::string>> notes;
   };
   news tick(instant now);
   instant next_deadline() const noexcept { return next_turn_; }
@@ -78,9 +82,12 @@ class power_learning {
   static constexpr duration between_turns = std::chrono::milliseconds(100);
   /// How many samples a node gets, at most, before its model is estimated again.
   static constexpr unsigned rounds_between_estimates = 10;
-  /// A meter that lags gives the mean of up to a minute (agent/sources/host). While it is not known how late
-  /// it is, its watts belong to the present load only after the load has stayed within `still` for so long.
+  /// A meter that lags usually gives the mean of up to a minute (agent/sources/host). While it is not known
+  /// how late it is, its watts belong to the present load only after the load has stayed within `still` for
+  /// so long.
   static constexpr duration settle = std::chrono::seconds(60);
+  /// The same for a meter whose watts follow the load with no lag that is tried: its mean may be longer.
+  static constexpr duration settle_longer = std::chrono::minutes(10);
   static constexpr double still = 0.05;  ///< to either side, of the mean load
   /// For how long a meter that lags may say the same before it counts as stuck.
   static constexpr std::chrono::seconds repeats_of_lagging{90};
@@ -107,8 +114,8 @@ class power_learning {
     struct late_meter {
       predict::meter_lag lag;
       instant looked_at{};   // when it was told the load and the watts
-      double still_at = -1;  // the load since `settled_at` - settle has been near this one
-      instant settled_at{};
+      double still_at = -1;  // the load since `moved_at` has been near this one
+      instant moved_at{};
     };
     std::unique_ptr<late_meter> late;
     // By other meters of this machine, the newest last.
@@ -119,6 +126,7 @@ class power_learning {
     std::vector<resting> others;
     instant learned_at{};  // when the last sample's watts were read
     std::shared_ptr<const predict::model> told;
+    bool stood_still = false;  // meter_stands_still() when it was looked at last
     std::uint32_t restarts = 0;
     std::string restarted_for;
     // From a snapshot; kept until the node has said what its hardware and its meter are.
@@ -138,6 +146,7 @@ class power_learning {
   static std::optional<double> load_of(node_state& n, double load, double watts, instant now);
   void pool();
   static const predict::statistics& believed(const node_state& n);
+  static bool meter_stands_still(const node_state& n);
   std::shared_ptr<const predict::model> model_of(const node_state& n, instant now) const;
   std::shared_ptr<const predict::model> rated_model(const node_state& n, double cores, instant now) const;
   static std::string class_of(const node_state& n) { return n.machine + ", by " + n.meter; }

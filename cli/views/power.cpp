@@ -84,6 +84,8 @@ std::string render_power(const json::value& answer, const paint& with) {
   const auto& curve = list(m, "curve");
   if (const std::string rated = text(answer, "ratedTrouble"); !rated.empty())
     trouble += with(colour::yellow, "its rated watts are of no use: " + rated) + '\n';
+  if (const std::string meter = text(answer, "meterTrouble"); !meter.empty())
+    trouble += with(colour::yellow, meter) + '\n';
   const bool served = text(m, "source") == "server", rated = text(m, "source") == "rated";
   const std::string besides = served ? besides_text(answer) : std::string();
   const bool learns = (!served && !rated) || !besides.empty();

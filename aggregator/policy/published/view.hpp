@@ -46,29 +46,39 @@ class view : public store::view {
     return {{t.takes_served() ? &served(t.format) : nullptr, t.takes_learned() ? &models_ : nullptr}};
   }
   /// Why a node's model server says nothing new, a clause; empty: it does, or the node has none.
-  std::string_view served_note(std::uint32_t node) const {
-    const auto at = served_notes_.find(node);
-    return at == served_notes_.end() ? std::string_view() : at->second;
-  }
-  void set_served_note(std::uint32_t node, std::string why) {
-    if (why.empty()) {
-      served_notes_.erase(node);
-    } else {
-      served_notes_[node] = std::move(why);
-    }
+  std::string_view served_note(std::uint32_t node) const { return note_in(served_notes_, node); }
+  void set_served_note(std::uint32_t node, std::string why) { set_note(served_notes_, node, std::move(why)); }
+  /// Why nothing is learned from a node's meter, a clause; empty: it is, or the node has none.
+  std::string_view learned_note(std::uint32_t node) const { return note_in(learned_notes_, node); }
+  void set_learned_note(std::uint32_t node, std::string why) {
+    set_note(learned_notes_, node, std::move(why));
   }
   /// The node has gone.
   void forget_models(std::uint32_t node) {
     models_.set(node, nullptr);
     for (predict::model_table& t : served_) t.set(node, nullptr);
     served_notes_.erase(node);
+    learned_notes_.erase(node);
   }
 
  private:
+  using notes = std::map<std::uint32_t, std::string>;  // by the node's id
+  static std::string_view note_in(const notes& all, std::uint32_t node) {
+    const auto at = all.find(node);
+    return at == all.end() ? std::string_view() : at->second;
+  }
+  static void set_note(notes& all, std::uint32_t node, std::string why) {
+    if (why.empty()) {
+      all.erase(node);
+    } else {
+      all[node] = std::move(why);
+    }
+  }
+
   std::shared_ptr<const heartbeat> heartbeat_;
   predict::model_table models_;
   std::array<predict::model_table, cpu_formats> served_;
-  std::map<std::uint32_t, std::string> served_notes_;
+  notes served_notes_, learned_notes_;
   std::shared_ptr<const policy_table> policies_ = std::make_shared<policy_table>();
 };
 

@@ -9,9 +9,9 @@
 namespace binnacle::predict {
 
 /// How late a meter's watts are, found from how they follow the node's load. A BMC gives the mean of a second
-/// to a minute, seconds to a minute late, and does not say how long or how late. This class finds the delay
-/// and the mean with which changes of the load fit the changes of the watts best. Then the load of each
-/// reading of watts is known, also on a node whose load never rests. Pure; some 450 bytes.
+/// to five minutes, seconds to a minute late, and does not say how long or how late. This class finds the
+/// delay and the mean with which changes of the load fit the changes of the watts best. Then the load of each
+/// reading of watts is known, also on a node whose load never rests. Pure; some 700 bytes.
 class meter_lag {
  public:
   /// How often add() is to be called.
@@ -27,32 +27,43 @@ class meter_lag {
   std::optional<double> load_of_watts() const noexcept;
   /// Whether it is known how late the meter is.
   bool known() const noexcept { return best_ >= 0; }
+  /// Whether the load moved enough, and with no delay and no mean do the watts follow it: the meter means
+  /// over longer than is tried, or what it says hardly depends on the load.
+  bool follows_none() const noexcept { return looked_ && best_ < 0; }
   /// By how much the watts come later than the middle of the load that they are of, if known().
   std::chrono::seconds late() const noexcept;
 
   static constexpr std::size_t delays = 13;  ///< 0, 5 … 60 s
-  static constexpr std::size_t means = 12;   ///< steps of the longer mean: a minute
+  /// Over how many steps a meter may mean: the load as it was, a minute, five minutes.
+  static constexpr std::array<std::size_t, 3> means{1, 12, 60};
 
  private:
-  // The load of so many steps ago, and the mean of a minute until then.
-  float load(std::size_t ago) const noexcept { return loads_[(at_ + held - ago) % held]; }
+  // The load of so many steps ago, and the mean of so many steps until then.
+  double load(std::size_t ago) const noexcept {
+    return static_cast<double>(loads_[(at_ + held - ago) % held]);
+  }
   double mean(std::size_t ago, std::size_t steps) const noexcept;
   void choose() noexcept;
 
   // Changes are taken over this many steps: long compared with a step, short compared with a day.
   static constexpr std::size_t change = 6;
-  static constexpr std::size_t held = 32;
-  static_assert(delays + means + change <= held);
+  // How many loads in a row each mean needs. The load as it was waits for the minute's: alone, it would be
+  // taken for the best.
+  static constexpr std::array<std::size_t, means.size()> needed{
+      delays + means[1] + change, delays + means[1] + change, delays + means[2] + change};
+  static constexpr std::size_t held = needed.back();
 
   std::array<float, held> loads_{};
   std::array<float, change + 1> watts_{};
   std::size_t at_ = 0;      // of the newest
   std::uint32_t held_ = 0;  // in a row without a gap
-  std::uint32_t seen_ = 0;  // changes, as far as they are remembered
-  // Of each delay, for the short mean and the long one: sums of products of changes.
-  std::array<std::array<float, delays>, 2> both_{}, loads_squared_{};
-  float watts_squared_ = 0;
-  std::int8_t best_ = -1;  // delay, and delays + delay for the long mean
+  // Of each mean: changes, as far as they are remembered, and the sum of squares of the watts' changes.
+  std::array<std::uint32_t, means.size()> seen_{};
+  std::array<float, means.size()> watts_squared_{};
+  // Of each mean and delay: sums of products of changes.
+  std::array<std::array<float, delays>, means.size()> both_{}, loads_squared_{};
+  std::int8_t best_ = -1;  // mean * delays + delay
+  bool looked_ = false;    // the load moved enough to tell
 };
 
 }  // namespace binnacle::predict

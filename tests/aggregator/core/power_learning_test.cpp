@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <string>
@@ -88,6 +90,7 @@ struct world {
       models[id] = model;
     }
     for (auto& r : news.restarts) restarts.push_back(r.why);
+    for (auto& [id, why] : news.notes) notes[id] = why;
   }
   void seconds(int n, const std::map<std::string, double>& loads, std::optional<double> watts = {}) {
     for (int i = 0; i < n; ++i) second(loads, watts);
@@ -96,6 +99,7 @@ struct world {
     return learning.counted()[static_cast<std::size_t>(predict::learner::outcome::learned)];
   }
   const predict::model* model(const std::string& name) { return models[all.at(name).id].get(); }
+  std::string note(const std::string& name) { return notes[all.at(name).id]; }
 
   std::uint32_t stale_after_ms = 10'000;
   instant now = store::at_s(1000);
@@ -104,6 +108,7 @@ struct world {
   std::map<std::string, machine> all;
   std::map<store::node_id, std::shared_ptr<const predict::model>> models;
   std::vector<std::string> restarts;
+  std::map<store::node_id, std::string> notes;
   int told = 0;
 };
 
@@ -434,6 +439,43 @@ TEST_SUITE("aggregator/core/power_learning") {
     }
   }
 
+  TEST_CASE("defect: jobs of ten minutes bent the curve of a node whose meter means over five minutes") {
+    world w;
+    w.add("a", "EPYC", "dcmi");
+    constexpr std::size_t mean = 300;
+    std::vector<double> drawn;
+    double sum = 0;
+    for (int i = 0; i < 7200; ++i) {
+      const double load = std::array{0.1, 0.6, 0.1, 0.8}[static_cast<std::size_t>(i / 600 % 4)];
+      drawn.push_back(watts_at(load));
+      sum += drawn.back();
+      if (drawn.size() > mean) sum -= drawn[drawn.size() - 1 - mean];
+      w.second({{"a", load}}, sum / static_cast<double>(std::min(drawn.size(), mean)));
+    }
+    const auto* m = w.model("a");
+    REQUIRE(m != nullptr);
+    CHECK(w.restarts.empty());
+    for (const double load : {0.1, 0.6, 0.8}) {
+      CAPTURE(load);
+      CHECK(m->power.watts(load * cores) == doctest::Approx(watts_at(load)).epsilon(0.02));
+    }
+  }
+
+  TEST_CASE("watts that follow the load in no way are learned from after ten minutes of rest, not one") {
+    world w;
+    w.add("a", "EPYC", "dcmi");
+    int now = 0;
+    const auto seconds = [&](int n, double load) {
+      for (int i = 0; i < n; ++i) w.second({{"a", load}}, 200 + 5 * std::sin(12.9898 * ++now));
+    };
+    for (int jobs = 0; jobs < 4; ++jobs) seconds(300, jobs % 2 == 0 ? 0.3 : 0.6);
+    const auto before = w.learned();
+    for (int jobs = 0; jobs < 4; ++jobs) seconds(300, jobs % 2 == 0 ? 0.3 : 0.6);
+    CHECK(w.learned() == before);
+    seconds(900, 0.6);
+    CHECK(w.learned() > before + 40);
+  }
+
   TEST_CASE("a node whose BMC is away for a while goes on from what it had learned by it") {
     world w;
     auto& a = w.add("a", "EPYC", "rapl");
@@ -476,6 +518,48 @@ TEST_SUITE("aggregator/core/power_learning") {
     CHECK_FALSE(w.model("honest")->meter_stuck);
     for (const char* node : {"stuck", "honest", "young"})
       CHECK(of(node, 0.9) / of(node, 0.3) == doctest::Approx(watts_at(0.9) / watts_at(0.3)).epsilon(0.05));
+  }
+
+  TEST_CASE(
+      "defect: a meter that stands still on a node without any other model was passed over in silence") {
+    world w;
+    w.add("alone");
+    w.add("honest", "Xeon");
+    int i = 0;
+    const auto for_a_while = [&](bool stuck) {
+      for (int end = i + 600; i < end; ++i) {
+        const double load = 0.5 + 0.5 * std::sin(0.02 * i);
+        w.second({{"alone", load}}, stuck ? std::optional(200 + 2 * std::sin(12.9898 * i)) : std::nullopt);
+        w.second({{"honest", load}});
+      }
+    };
+    for_a_while(true);
+    CHECK(w.model("alone") == nullptr);
+    CHECK(w.note("alone") == "its meter (rapl) stands still though its load moves");
+    CHECK(w.note("honest").empty());
+    for_a_while(false);
+    CHECK(w.model("alone") != nullptr);
+    CHECK(w.note("alone").empty());
+  }
+
+  TEST_CASE("a meter that stood still is believed again from 4 % on, also where there is no other model") {
+    world w;
+    w.add("a");
+    int i = 0;
+    const auto rises = [&](int seconds, double watts) {
+      for (int end = i + seconds; i < end; ++i) {
+        const double load = 0.5 + 0.5 * std::sin(0.02 * i);
+        w.second({{"a", load}}, 200 + watts * load + std::sin(12.9898 * i));
+      }
+    };
+    rises(600, 0);
+    REQUIRE_FALSE(w.note("a").empty());
+    rises(3600, 7.6);  // with the flat minutes before, 3.3 % in the mean
+    CHECK_FALSE(w.note("a").empty());
+    CHECK(w.model("a") == nullptr);
+    rises(3600, 20);
+    CHECK(w.note("a").empty());
+    CHECK(w.model("a") != nullptr);
   }
 
   TEST_CASE("a BMC that is read each ten seconds is learned from on a busy node") {

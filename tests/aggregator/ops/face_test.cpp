@@ -271,6 +271,9 @@ TEST_SUITE("aggregator/ops/face") {
     CHECK(body("/api/v1/power/node-a") == "{\"node\":\"node-a\",\"model\":null}\n");
     CHECK(get("/api/v1/power/node-z").status == 404);
     CHECK(get("/api/v1/power").status == 404);
+    nodes.set_learned_note(0, "its meter stands still");
+    CHECK(body("/api/v1/power/node-a") ==
+          "{\"node\":\"node-a\",\"meterTrouble\":\"its meter stands still\",\"model\":null}\n");
     predict::model m{predict::curve::through(std::vector<double>{100, 300}, 16).value()};
     for (int i = 0; i < 20; ++i) m.measured.add(0.5, 200);
     m.covered = 1.0 / 21;
@@ -293,6 +296,7 @@ TEST_SUITE("aggregator/ops/face") {
       CAPTURE(part);
       CHECK_MESSAGE(text.find(part) != std::string::npos, text);
     }
+    CHECK_MESSAGE(text.find("meterTrouble") == std::string::npos, "a model says it by its meterStuck");
     // The list of nodes has a short form, for nodes that have a model.
     const std::string listed = body("/api/v1/nodes");
     const auto model =

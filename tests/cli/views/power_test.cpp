@@ -136,6 +136,11 @@ TEST_SUITE("cli/views/power") {
     CHECK(model_words(boost::json::parse(R"({"model":"rated"})")) == "its rated watts");
   }
 
+  TEST_CASE("a node of which nothing is known says so of its meter, if that stands still") {
+    const auto text = render(R"({"node":"a","meterTrouble":"its meter (dcmi) stands still","model":null})");
+    CHECK_MESSAGE(has(text, "\nits meter (dcmi) stands still\nNothing is known of its watts yet"), text);
+  }
+
   TEST_CASE("a node whose curve was learned again says how often, and why") {
     const auto text = render(
         R"({"node":"a","model":{"source":"node","restarts":2,"restartedFor":"its meter (dcmi) stood still while its load moved",

@@ -70,6 +70,20 @@ TEST_SUITE("aggregator/policy/published/view") {
     v.forget_models(3);
     CHECK(v.served_note(3).empty());
   }
+
+  TEST_CASE("a node says why nothing is learned from its meter, until something is or the node goes") {
+    view v;
+    v.set_learned_note(3, "it stands still");
+    CHECK(v.learned_note(3) == "it stands still");
+    CHECK(v.served_note(3).empty());
+    v.forget_served();
+    CHECK_FALSE(v.learned_note(3).empty());
+    v.set_learned_note(3, "");
+    CHECK(v.learned_note(3).empty());
+    v.set_learned_note(3, "it stands still");
+    v.forget_models(3);
+    CHECK(v.learned_note(3).empty());
+  }
 }
 
 }  // namespace
