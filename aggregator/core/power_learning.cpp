@@ -109,7 +109,7 @@ bool power_learning::meet(node_state& n, store::node_id id, const store::row& ce
     if (now - *n.other_cpus_since < cpus_settle) return false;
     n.other_cpus_since.reset();
   }
-  if (!machine.empty()) machine += fmt::format(", {:.0f} CPUs", cpus);
+  if (!machine.empty()) machine = store::with_cpus(std::move(machine), cpus);
   const bool same_machine = machine == n.machine;
   // A meter that is away for a while is the same one, on the same machine.
   std::string meter = power != nullptr ? std::string(store::label_of(*power, "source"))
