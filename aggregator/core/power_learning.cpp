@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 
 namespace binnacle::aggregator {
 namespace {
@@ -109,7 +110,7 @@ bool power_learning::meet(node_state& n, store::node_id id, const store::row& ce
     if (now - *n.other_cpus_since < cpus_settle) return false;
     n.other_cpus_since.reset();
   }
-  if (!machine.empty()) machine += fmt::format(", {:.0f} CPUs", cpus);
+  if (!machine.empty()) machine = store::with_cpus(std::move(machine), cpus);
   const bool same_machine = machine == n.machine;
   // A meter that is away for a while is the same one, on the same machine.
   std::string meter = power != nullptr ? std::string(store::label_of(*power, "source"))
@@ -133,6 +134,10 @@ bool power_learning::meet(node_state& n, store::node_id id, const store::row& ce
   }
   n.by = power;
   n.about = about;
+  if (about != nullptr) {
+    const std::string_view accelerators = store::label_of(*about, "accelerators");
+    n.has_accelerators = !accelerators.empty() && accelerators != "0";
+  }
   n.cpus = cpus;
   if (n.kept && power != nullptr) go_on(n, id);
   return power != nullptr;
@@ -258,6 +263,11 @@ void power_learning::pool() {
 std::shared_ptr<const predict::model> power_learning::model_of(const node_state& n, instant now) const {
   const double cores = store::first_present(*n.cells, policy::cpus_metric, now).value;
   if (cores <= 0) return n.told;  // not known now: as before
+  const bool in_watts =
+      n.has_accelerators && !n.meter.empty() && store::part_measured(n.meter) != "processors";
+  if (in_watts) {
+    if (auto line = rated_model(n, cores, now)) return line;
+  }
   const predict::statistics& own = believed(n);
   const kind* alike_nodes = nullptr;
   if (!n.machine.empty()) {

@@ -30,7 +30,8 @@ namespace binnacle::aggregator {
 /// state on a node that could be wrong.
 ///
 /// If nothing was measured of a node, nor of any node with its hardware, its rated watts count, if it has any
-/// (predict/rated.hpp).
+/// (predict/rated.hpp). They also count before anything learned if the node has accelerators and its meter
+/// measures more than its processors: the watts of the accelerators' jobs do not follow the CPUs' load.
 ///
 /// What is left out, besides what predict::learner leaves out: means of windows that are not known well
 /// enough, a value that was learned from already, and watts of which the load is not known. The last concerns
@@ -108,6 +109,7 @@ class power_learning {
     // The series of `cells` that named meter and hardware when they were looked at last, and its CPUs then.
     const store::shape::series *by = nullptr, *about = nullptr;
     double cpus = 0;
+    bool has_accelerators = false;
     std::optional<instant> other_cpus_since;  // it says another number of CPUs, and nothing else has changed
     instant quiet_until{};  // nothing is learned until then, after a change of machine or meter
     // Of a meter that may lag.

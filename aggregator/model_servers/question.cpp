@@ -24,6 +24,9 @@ constexpr double most_watts = 100'000;
 /// trees have dips. Lifted to a curve that never falls, a model that fell further would be flat over most
 /// loads, and its node free of charge.
 constexpr double most_lifted = 0.1;
+/// By how much watts rise up to half load, at least. The flattest of WAO's own models rises by 12 %. A node
+/// whose model is flatter would be free of charge up to there.
+constexpr double least_rise = 0.03;
 constexpr unsigned deepest = 3;  // outputs, rows, columns
 
 /// Reads the numbers of a list, nested or flat, row by row. False: something in it is not a number.
@@ -136,8 +139,6 @@ result<predict::curve> curve_of(const std::vector<double>& watts, double cores) 
                              100.0 * static_cast<double>(i) / static_cast<double>(watts.size() - 1),
                              watts[i] > 0 && watts[i] < least_watts ? ": does it answer in kilowatts?" : "")};
   }
-  if (std::ranges::max(watts) <= watts.front())
-    return error{errc::invalid_input, "the model's watts do not rise with the load"};
   double highest = 0, below = 0, all = 0;
   for (const double w : watts) {
     highest = std::max(highest, w);
@@ -146,6 +147,13 @@ result<predict::curve> curve_of(const std::vector<double>& watts, double cores) 
   }
   if (below > most_lifted * all)
     return error{errc::invalid_input, "the model's watts fall over much of the range of loads"};
+  const auto beyond_half = watts.begin() + static_cast<std::ptrdiff_t>(watts.size() / 2 + 1);
+  if (*std::max_element(watts.begin(), beyond_half) < (1 + least_rise) * watts.front())
+    return error{
+        errc::invalid_input,
+        fmt::format("the model's watts rise by less than {:.0f} % up to half load, as no server's do: "
+                    "does it want the load in the other cpuFormat?",
+                    100 * least_rise)};
   return predict::curve::through(watts, cores);
 }
 

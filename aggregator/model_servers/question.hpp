@@ -55,8 +55,8 @@ result<model_answer> answer_in(protocol speaks, std::string_view body, std::size
 std::string refusal_in(std::string_view body);
 
 /// Makes the curve from the watts. Where they fall with rising load, the earlier value is used. Errors:
-/// invalid_input, a clause, for watts that no server draws: not above 0, beyond 100 kW, or nowhere higher
-/// than at idle.
+/// invalid_input, a clause, for watts that no server draws: not above 0, beyond 100 kW, falling far, or
+/// hardly higher at half load than at idle.
 result<predict::curve> curve_of(const std::vector<double>& watts, double cores);
 
 }  // namespace binnacle::model_servers

@@ -23,9 +23,12 @@ std::string known_part(std::string_view source) {
 std::optional<power_reading> power_of(const store::node_view& node, instant now) {
   if (!node.connected || node.cells == nullptr) return std::nullopt;
   const auto power = store::first_present(*node.cells, "host_power_watts", now);
-  const std::string machine = store::machine_of(*node.cells, now);
+  std::string machine = store::machine_of(*node.cells, now);
   if (power.series == nullptr || machine.empty()) return std::nullopt;
-  power_reading r{node.name, machine, power.value, std::nullopt,
+  // An agent that does not say its number of CPUs is compared with others of its kind.
+  const auto cpus = store::first_present(*node.cells, "os_cpus", now);
+  if (cpus.series != nullptr) machine = store::with_cpus(std::move(machine), cpus.value);
+  power_reading r{node.name, std::move(machine), power.value, std::nullopt,
                   std::string(store::label_of(*power.series, "source"))};
   if (const auto load = store::first_present(*node.cells, "os_cpu_utilization_ratio", now);
       load.series != nullptr)

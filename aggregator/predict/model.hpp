@@ -20,7 +20,7 @@ enum class model_source : std::uint8_t {
   hardware_class,  ///< other nodes with the same hardware; the node itself has no meter, or has not measured
                    ///< yet
   server,          ///< a model server that the node's objects or labels name
-  rated,           ///< rated_line(): nobody has measured such a node
+  rated,           ///< rated_line(): nobody has measured such a node, or only with its accelerators
 };
 std::string_view to_string(model_source s) noexcept;  ///< "node", "class", "server", "rated"
 

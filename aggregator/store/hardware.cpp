@@ -26,6 +26,11 @@ std::string machine_of(const row& cells, instant now) {
                      label_of(*info, "memory_gib"), label_of(*info, "accelerators"));
 }
 
+std::string with_cpus(std::string machine, double cpus) {
+  machine += fmt::format(", {:.0f} CPUs", cpus);
+  return machine;
+}
+
 std::string_view part_measured(std::string_view source) noexcept {
   if (source == "dcmi" || source == "bmc") return "machine";
   if (source == "psys") return "platform";

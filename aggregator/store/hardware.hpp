@@ -24,6 +24,10 @@ std::string_view label_of(const shape::series& s, std::string_view name) noexcep
 /// accelerators". Nodes with the same text are alike. Empty: the agent does not describe it.
 std::string machine_of(const row& cells, instant now);
 
+/// The same with its CPUs that are online: "…, 0 accelerators, 256 CPUs". Machines with SMT and without it,
+/// or with half of their CPUs offline, draw other watts at the same load.
+std::string with_cpus(std::string machine, double cpus);
+
 /// Which part of a machine a source of host_power_watts measures: "machine", "platform" or "processors";
 /// empty: nobody knows. Source: agent/sources/host/host.cpp.
 std::string_view part_measured(std::string_view source) noexcept;

@@ -102,7 +102,13 @@ std::string render_power(const json::value& answer, const paint& with) {
     out += fmt::format(", its curve says {:.1f} W", *predicted);
   const std::string old = age(1000 * integer(m, "ageSeconds"));
   if (rated) {
-    out += fmt::format("\nsource    {}\n", source_text(m));
+    const std::int64_t accelerators = integer(answer, "acceleratorsInWatts");
+    out +=
+        fmt::format("\nsource    {}\n",
+                    accelerators <= 0 ? source_text(m)
+                                      : fmt::format("a straight line between its rated watts: its meter also "
+                                                    "measures its {}",
+                                                    counted(accelerators, "accelerator")));
   } else if (served) {
     const auto assumed = integer(m, "assumedInputs");
     out += fmt::format(

@@ -30,7 +30,9 @@ struct world {
   struct machine {
     store::node_id id{};
     wire::catalog announced;
-    std::optional<std::pair<double, double>> rated;  // idle, peak; instead of a meter
+    bool metered = false;
+    std::string accelerators = "0";
+    std::optional<std::pair<double, double>> rated;  // idle, peak
     std::optional<double> cpus = cores;              // none: it does not say
   };
   machine& add(const std::string& name, const std::string& cpu = "EPYC", const std::string& meter = "rapl") {
@@ -44,8 +46,10 @@ struct world {
     auto c = store::catalog_builder().group("os", stale_after_ms);
     c.series("os_cpu_utilization_ratio", {}, -4).series("os_cpus");
     c.series("host_hardware_info",
-             {{"cpu", cpu}, {"sockets", "1"}, {"memory_gib", "64"}, {"accelerators", "0"}});
-    if (!meter.empty()) c.series("host_power_watts", {{"source", meter}}, -1);
+             {{"cpu", cpu}, {"sockets", "1"}, {"memory_gib", "64"}, {"accelerators", m.accelerators}});
+    m.metered = !meter.empty();
+    if (m.metered) c.series("host_power_watts", {{"source", meter}}, -1);
+    if (m.rated) c.series("rated_idle_watts", {}, -1).series("rated_peak_watts", {}, -1);
     m.announced = c;
     m.announced.version = version;
     REQUIRE(store.set_catalog(m.id, m.announced, now).has_value());
@@ -59,11 +63,11 @@ struct world {
       std::vector<std::pair<std::uint32_t, std::int64_t>> values{{0, std::lround(10'000 * load)}};
       if (m.cpus) values.push_back({1, std::lround(*m.cpus)});
       values.push_back({2, 1});
+      std::uint32_t at = 3;
+      if (m.metered) values.push_back({at++, std::lround(10 * watts.value_or(watts_at(load)))});
       if (m.rated) {
-        values.push_back({3, std::lround(10 * m.rated->first)});
-        values.push_back({4, std::lround(10 * m.rated->second)});
-      } else if (m.announced.series.size() > 3) {
-        values.push_back({3, std::lround(10 * watts.value_or(watts_at(load)))});
+        values.push_back({at++, std::lround(10 * m.rated->first)});
+        values.push_back({at++, std::lround(10 * m.rated->second)});
       }
       REQUIRE(store.apply(m.id, store::batch_at(m.announced, now, values), 0s, now).has_value());
     }
@@ -72,16 +76,8 @@ struct world {
   /// A node without a meter whose data sheet is known: a Xeon.
   void rated(const std::string& name, double idle, double peak) {
     machine& m = add(name, "Xeon", "");
-    store::catalog_builder c;
-    c.group("os", stale_after_ms);
-    c.series("os_cpu_utilization_ratio", {}, -4).series("os_cpus");
-    c.series("host_hardware_info",
-             {{"cpu", "Xeon"}, {"sockets", "1"}, {"memory_gib", "64"}, {"accelerators", "0"}});
-    c.series("rated_idle_watts", {}, -1).series("rated_peak_watts", {}, -1);
-    m.announced = c;
-    m.announced.version = 2;
     m.rated = std::pair(idle, peak);
-    REQUIRE(store.set_catalog(m.id, m.announced, now).has_value());
+    announce(m, "Xeon", "");
   }
   void tick(instant at) {
     auto news = learning.tick(at);
@@ -185,6 +181,32 @@ TEST_SUITE("aggregator/core/power_learning") {
     w.seconds(60, {{"old", 0.5}, {"mixed up", 0.5}, {"like it", 0.5}});
     REQUIRE(w.model("old") != nullptr);
     CHECK(w.model("old")->from == predict::model_source::hardware_class);
+  }
+
+  TEST_CASE("a node whose meter also measures its accelerators goes by its rated watts, if it has any") {
+    using from = predict::model_source;
+    struct kind {
+      const char *meter, *accelerators;
+      from source;
+    };
+    for (const kind& k :
+         {kind{"dcmi", "8", from::rated}, kind{"dcmi", "0", from::node}, kind{"rapl", "8", from::node}}) {
+      CAPTURE(k.meter);
+      CAPTURE(k.accelerators);
+      world w;
+      auto& a = w.add("a");
+      a.accelerators = k.accelerators;
+      a.rated = std::pair(90.0, 410.0);
+      w.announce(a, "EPYC", k.meter);
+      w.seconds(200, {{"a", 0.5}});
+      REQUIRE(w.model("a") != nullptr);
+      CHECK(w.model("a")->from == k.source);
+      if (k.source != from::rated) continue;
+      CHECK(w.model("a")->power.watts(0.5 * cores) == doctest::Approx(250));
+      w.seconds(150, {{"a", 0.5}}, 2000);  // the accelerators begin a job
+      CHECK(w.model("a")->from == from::rated);
+      CHECK(w.model("a")->power.watts(0.5 * cores) == doctest::Approx(250));
+    }
   }
 
   TEST_CASE("a node without a meter whose hardware has changed leaves its class") {

@@ -170,8 +170,8 @@ TEST_SUITE("aggregator/model_servers/question") {
     CHECK(lifted->watts(96 * 0.30) == doctest::Approx(210));
     CHECK(lifted->watts(96) == doctest::Approx(250));
     const auto with = [](double what, std::size_t at) {
-      std::vector<double> w(points, 100);
-      w.back() = 200;
+      std::vector<double> w(points);
+      for (std::size_t i = 0; i < points; ++i) w[i] = 100 + static_cast<double>(i);
       w[at] = what;
       return curve_of(w, 96);
     };
@@ -186,6 +186,21 @@ TEST_SUITE("aggregator/model_servers/question") {
     std::vector<double> falls(points);
     for (std::size_t i = 0; i < points; ++i) falls[i] = 300 - static_cast<double>(i);
     CHECK(curve_of(falls, 96).has_error());
+  }
+
+  TEST_CASE(
+      "defect: a curve that hardly rises up to half load is refused: its node would be free of charge") {
+    const auto flat = [](double at_its_end, double for_each_percent) {
+      std::vector<double> w(points);
+      for (std::size_t i = 0; i < points; ++i) w[i] = 200 + for_each_percent * static_cast<double>(i);
+      w.back() = at_its_end;
+      return curve_of(w, 96);
+    };
+    CHECK(flat(400, 0.2).has_value());
+    for (const auto& made : {flat(201, 0), flat(400, 0), flat(400, 0.1)}) {
+      REQUIRE(made.has_error());
+      CHECK(made.error().message.starts_with("the model's watts rise by less than 3 % up to half load"));
+    }
   }
 
   TEST_CASE("defect: a curve that falls far and rises at its end again is refused, not made flat") {

@@ -207,7 +207,7 @@ TEST_SUITE("aggregator/power_outliers") {
     c.group("host").series("host_power_watts", {{"source", "dcmi"}}, -1);
     c.series("host_hardware_info",
              {{"cpu", "EPYC"}, {"sockets", "2"}, {"memory_gib", "512"}, {"accelerators", "8"}});
-    c.group("os").series("os_cpu_utilization_ratio", {}, -4);
+    c.group("os").series("os_cpu_utilization_ratio", {}, -4).series("os_cpus");
     const auto now = store::at_s(100);
     const auto made = stock.set_catalog(id, c, now);
     REQUIRE(made.has_value());
@@ -225,7 +225,13 @@ TEST_SUITE("aggregator/power_outliers") {
     CHECK(r->source == "dcmi");
     CHECK(r->watts == doctest::Approx(412.5));
     CHECK(r->load == doctest::Approx(0.25));
-    CHECK_FALSE(power_of(node, now + 11s).has_value());
+    // Once it says its number of CPUs, it is compared with nodes that have as many, as it learns with them.
+    const auto later = now + 1s;
+    REQUIRE(
+        stock.apply(id, store::batch_at(c, later, {{0, 4125}, {1, 1}, {2, 2500}, {3, 64}}), duration{}, later)
+            .has_value());
+    CHECK(power_of(node, later)->hardware == "2 x EPYC, 512 GiB, 8 accelerators, 64 CPUs");
+    CHECK_FALSE(power_of(node, later + 11s).has_value());
     node.connected = false;
     CHECK_FALSE(power_of(node, now).has_value());
   }

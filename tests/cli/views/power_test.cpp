@@ -118,6 +118,9 @@ TEST_SUITE("cli/views/power") {
     CHECK(has(with("", "node"), said));
     CHECK(has(with("", "class"), said));
     CHECK_FALSE(has(with("", "rated"), said));
+    CHECK(has(
+        with("", "rated"),
+        "source    a straight line between its rated watts: its meter also measures its 8 accelerators\n"));
     CHECK_FALSE(has(with("", "server"), said));
     CHECK(has(with(R"(,"learned":{"source":"node","curve":[{"load":0,"watts":1}]})", "server"), said));
     CHECK_MESSAGE(has(render(R"({"node":"a","acceleratorsInWatts":1,"model":null})"),
