@@ -1,5 +1,6 @@
 #include "aggregator/sender/outbox.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace binnacle::sender {
@@ -28,12 +29,19 @@ std::optional<parcel> outbox::take(instant now) {
 }
 
 std::optional<instant> outbox::oldest() const {
-  return waiting_.empty() ? std::nullopt : std::optional(waiting_.front().made);
+  if (waiting_.empty()) return std::nullopt;
+  return std::min(waiting_.front().made, waiting_[waiting_.size() > 1 ? 1 : 0].made);
 }
 
 void outbox::put_back(parcel p, instant now) {
   bytes_ += p.body.size();
   waiting_.push_front(std::move(p));
+  tidy(now);
+}
+
+void outbox::put_after_next(parcel p, instant now) {
+  bytes_ += p.body.size();
+  waiting_.insert(waiting_.begin() + (waiting_.empty() ? 0 : 1), std::move(p));
   tidy(now);
 }
 

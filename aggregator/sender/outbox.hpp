@@ -19,6 +19,10 @@ struct parcel {
   instant made{};
   const dialect* in = nullptr;  ///< in which the body is written
   std::size_t nodes = 1;        ///< whose samples these are
+  // How often the server failed at this request, or at the one that this is a part of; and when it first
+  // failed at this one.
+  unsigned failures = 0;
+  instant failing_since{};
 };
 
 /// Requests that the server has not taken yet, the oldest first. Bounded by bytes and by age: requests that
@@ -33,6 +37,8 @@ class outbox {
   /// Puts back a request that could not be delivered, in front of all others; it is dropped if newer ones
   /// fill the box.
   void put_back(parcel p, instant now);
+  /// Puts it back behind the first one that waits, if any.
+  void put_after_next(parcel p, instant now);
 
   /// When the oldest request was made; nothing if there is none.
   std::optional<instant> oldest() const;

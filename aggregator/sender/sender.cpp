@@ -8,7 +8,6 @@
 #include "common/async/follow_files.hpp"
 #include "common/async/task_group.hpp"
 #include "common/async/timers.hpp"
-#include "common/backoff.hpp"
 #include "common/http/client/client.hpp"
 
 #include <boost/asio/executor_work_guard.hpp>
@@ -35,8 +34,6 @@ constexpr std::size_t bytes_at_once = 2u << 20;
 // A server's head block does not go back further, so older samples would be refused. Source:
 // prometheus.io/docs, storage, out-of-order samples.
 constexpr std::chrono::hours longest_wait(1);
-constexpr backoff::settings between_attempts{std::chrono::milliseconds(100), std::chrono::seconds(1),
-                                             std::chrono::seconds(30)};
 
 }  // namespace
 
@@ -178,7 +175,8 @@ void sender::impl::halve(const parcel& p) {
   halves both = p.in->in_halves(p.body);
   const instant now = boot_clock::now();
   const auto put = [&](part& one) {
-    if (one.samples != 0) waiting.put_back({std::move(one.body), one.samples, p.made, p.in, one.nodes}, now);
+    if (one.samples != 0)
+      waiting.put_back({std::move(one.body), one.samples, p.made, p.in, one.nodes, p.failures}, now);
   };
   put(both.second);
   put(both.first);
@@ -202,7 +200,7 @@ void sender::impl::count(const outcome& o, const parcel& p) {
 
 task<void> sender::impl::deliver() {
   std::minstd_rand random(std::random_device{}());
-  backoff pause(between_attempts);
+  backoff pause(options.between_attempts);
   for (;;) {
     auto first = waiting.take(boot_clock::now());
     if (!first) {
@@ -211,23 +209,27 @@ task<void> sender::impl::deliver() {
       continue;
     }
     sending_since = first->made;
-    const outcome o = co_await attempt(*first);
+    outcome o = co_await attempt(*first);
     sending_since.reset();
-    const fate next_step = answers.of(o, *first, boot_clock::now());
-    if (next_step == fate::in_halves) {
-      ++numbers.requests;
-      halve(*first);
+    const instant now = boot_clock::now();
+    if (o.is != outcome::kind::later) pause.reset();
+    const fate next_step = answers.of(o, *first, now);
+    if (next_step == fate::given_up) {
+      o.is = outcome::kind::refused;
+      o.left_out = first->samples;
+      o.why += " to some samples again and again, and takes others: its log says why";
+    }
+    if (next_step == fate::in_halves && o.is == outcome::kind::refused) {
+      ++numbers.requests;  // its parts will tell what became of the samples
     } else {
       count(o, *first);
     }
-    if (next_step != fate::again) {
-      pause.reset();
-      publish();
-      continue;
-    }
-    waiting.put_back(std::move(*first), boot_clock::now());
+    if (next_step == fate::in_halves) halve(*first);
+    if (next_step == fate::again) waiting.put_back(std::move(*first), now);
+    if (next_step == fate::after_next) waiting.put_after_next(std::move(*first), now);
     publish();
-    co_await async::sleep_for(pause.next(random, o.wait_at_least));
+    if (next_step == fate::again || next_step == fate::after_next)
+      co_await async::sleep_for(pause.next(random, o.wait_at_least));
   }
 }
 

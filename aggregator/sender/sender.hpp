@@ -3,6 +3,7 @@
 #include "aggregator/sender/counters.hpp"
 #include "aggregator/sender/dialect.hpp"
 #include "aggregator/sender/fleet.hpp"
+#include "common/backoff.hpp"
 #include "common/error.hpp"
 #include "common/http/client/destination.hpp"
 #include "common/http/client/more_headers.hpp"
@@ -25,6 +26,7 @@ struct settings {
   std::vector<std::string> families;             ///< globs; none: all
   std::size_t most_bytes = 192u << 20;           ///< of requests that wait
   duration patience = std::chrono::seconds(30);  ///< with one request
+  backoff::settings between_attempts{};          ///< at a request
 };
 
 /// Writes the fleet's readings to a time-series database, on a thread of its own, so that a slow server does

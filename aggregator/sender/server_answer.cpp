@@ -28,6 +28,12 @@ std::optional<std::uint64_t> samples_written(const http::answer& a) {
 /// are about rights, the path, or the form of the whole request.
 bool refuses_content(unsigned status) { return status == 400 || status == 409 || status == 422; }
 
+/// Whether a server that fails may do so because of what is in the request. 503 and Retry-After are about
+/// load, and 429 too.
+bool may_fail_at_content(const http::answer& a) {
+  return a.status / 100 == 5 && a.status != 503 && a.header("retry-after") == nullptr;
+}
+
 std::string_view remedy_of(unsigned status) {
   switch (status) {
     case 400: return "its log says which samples it refuses";
@@ -66,7 +72,8 @@ outcome not_taken(const http::answer& a, bool later, std::uint64_t left_out, std
                   std::string_view what, std::string_view remedy) {
   const std::string said = in_brackets(words);
   if (later)
-    return {outcome::kind::later, retry_after(a), fmt::format("the server answers {}{}", a.status, said)};
+    return {outcome::kind::later, retry_after(a), fmt::format("the server answers {}{}", a.status, said), 0,
+            may_fail_at_content(a)};
   return {outcome::kind::refused,
           {},
           fmt::format("the server refuses {} with {}{}: {}", what, a.status, said, remedy),

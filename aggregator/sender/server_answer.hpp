@@ -21,7 +21,7 @@ struct outcome {
   duration wait_at_least{};    ///< what the server asked for; 0: nothing
   std::string why;             ///< one sentence with the remedy; empty if everything was taken
   std::uint64_t left_out = 0;  ///< samples that will never arrive, if taken or refused
-  bool of_content = false;     ///< because of what is in the request: a part of it may be taken
+  bool of_content = false;     ///< perhaps because of what is in the request: a part of it may be taken
 };
 
 /// The wait that the server's Retry-After asks for, at most five minutes; 0 without one. If it is a point in

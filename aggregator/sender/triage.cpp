@@ -7,14 +7,24 @@ namespace {
 constexpr unsigned refusals_in_vain = 255;
 constexpr std::chrono::minutes rest_from_halving(1);
 
+// With the pauses between them, a quarter of a minute: a server that is starting is over it by then.
+constexpr unsigned failures_at_first = 6;
+// Where a request was given up, the next rounds will bring more of them, and one must not take a quarter of a
+// minute each time.
+constexpr unsigned failures_when_wary = 2;
+constexpr std::chrono::minutes wary_for(10);
+
 }  // namespace
 
-fate triage::of(const outcome& o, const parcel& p, instant now) {
-  if (o.is == outcome::kind::later) return fate::again;
-  if (o.is == outcome::kind::taken || o.left_out < p.samples) {
-    refused_in_a_row_ = 0;
-    return fate::over;
-  }
+fate triage::of(const outcome& o, parcel& p, instant now) {
+  if (o.is == outcome::kind::later) return o.of_content ? of_failed(p, now) : fate::again;
+  if (o.is == outcome::kind::refused && o.left_out == p.samples) return of_refused(o, p, now);
+  refused_in_a_row_ = 0;
+  taken_at_ = now;
+  return fate::over;
+}
+
+fate triage::of_refused(const outcome& o, const parcel& p, instant now) {
   if (!o.of_content || now < whole_until_) return fate::over;
   if (++refused_in_a_row_ > refusals_in_vain) {
     refused_in_a_row_ = 0;
@@ -22,6 +32,15 @@ fate triage::of(const outcome& o, const parcel& p, instant now) {
     return fate::over;
   }
   return p.nodes > 1 ? fate::in_halves : fate::over;
+}
+
+fate triage::of_failed(parcel& p, instant now) {
+  if (p.failing_since == instant()) p.failing_since = now;
+  if (++p.failures < (now < wary_until_ ? failures_when_wary : failures_at_first)) return fate::again;
+  if (p.nodes > 1) return fate::in_halves;
+  if (taken_at_ <= p.failing_since) return fate::after_next;
+  wary_until_ = now + wary_for;
+  return fate::given_up;
 }
 
 }  // namespace binnacle::sender

@@ -10,24 +10,37 @@ namespace binnacle::sender {
 
 /// What happens to a request after the server's answer.
 enum class fate : std::uint8_t {
-  over,       ///< it was taken, or it is refused for good
-  again,      ///< it is sent again, after a pause
-  in_halves,  ///< it is sent again at once, in two requests with half of the nodes each
+  over,        ///< it was taken, or it is refused for good
+  again,       ///< it is sent again, after a pause
+  after_next,  ///< it is sent again, after a pause and after the next request was tried
+  in_halves,   ///< it is sent again at once, in two requests with half of the nodes each
+  given_up,    ///< the server fails at it, and not at others: it is not sent again
 };
 
-/// Keeps what one node sends from costing the others their samples. A server that refuses a request because
-/// of one sample often takes none of the rest. So a refused request is sent again in halves, and these in
-/// halves, until each refused request is of one node. If one of a hundred nodes is at fault, that takes
-/// fourteen more requests. A server that refuses whatever it gets is sent halves only for a short while.
-/// Pure.
+/// Keeps what one node sends from costing the others their samples. Pure.
+///
+/// A server that refuses a request because of one sample often takes none of the rest. So a refused request
+/// is sent again in halves, and these in halves, until each refused request is of one node. If one of a
+/// hundred nodes is at fault, that takes fourteen more requests. A server that refuses whatever it gets is
+/// sent halves only for a short while.
+///
+/// A server may also fail (500) at what is in a request, each time, and all others would wait behind it. So a
+/// request at which the server has failed some times is sent in halves, too. If it is of one node, the next
+/// request is tried in between; if the server takes that one and fails at this one again, this one is given
+/// up. While the server fails at everything, nothing is given up.
 class triage {
  public:
   /// `o`: what became of the request `p`. Call it for each answer, in order.
-  fate of(const outcome& o, const parcel& p, instant now);
+  fate of(const outcome& o, parcel& p, instant now);
 
  private:
+  fate of_refused(const outcome& o, const parcel& p, instant now);
+  fate of_failed(parcel& p, instant now);
+
   unsigned refused_in_a_row_ = 0;
   instant whole_until_{};  // until then a refused request is not halved
+  instant taken_at_{};     // the newest request that was taken
+  instant wary_until_{};   // until then few failures are enough
 };
 
 }  // namespace binnacle::sender

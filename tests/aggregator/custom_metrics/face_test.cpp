@@ -390,6 +390,28 @@ TEST_SUITE("aggregator/custom_metrics/face") {
     CHECK(with_pods.counted().lists == 1);
   }
 
+  TEST_CASE_FIXTURE(fixture, "finding out what a metric means at many nodes takes several slices") {
+    for (std::uint32_t i = 4; i < 104; ++i) nodes.node(store::node_id{i}, "worker-" + std::to_string(i));
+    face_sources s = sources();
+    s.ask = [](std::string_view, const questions::selector&) -> questions::question {
+      return [](const store::node_view&, instant) {
+        questions::reading r;
+        r.value.reason = absence::missing;
+        r.looked_at = 400;
+        return r;
+      };
+    };
+    face with_pod_series(nodes, std::move(s));
+    http::request r;
+    r.method = "GET";
+    REQUIRE(http::parse_target(base2 + "/nodes/*/rapl_power_watts", r).has_value());
+    r.peer = tls::identity{.common_name = "admin"};
+    const auto list = with_pod_series.answer(r);
+    int steps = 1;
+    while (list->step()) ++steps;
+    CHECK(steps >= 8);  // 41,600 series
+  }
+
   TEST_CASE_FIXTURE(fixture,
                     "a node asked for in a namespace, or by labels that no series has, says what to do") {
     CHECK(body(base2 + "/namespaces/default/nodes/n1/rapl_power_watts")

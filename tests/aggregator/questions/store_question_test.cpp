@@ -56,6 +56,22 @@ store::node_view warm_node() {
   return node;
 }
 
+/// A node with a shape of its own and 200 pods of 0.0 to 19.9 W, read at 100 s.
+store::node_view node_with_pods(std::uint32_t id) {
+  auto c = store::catalog_builder().group("textfile");
+  for (int pod = 0; pod < 200; ++pod)
+    c.series("pod_power_watts", {{"pod_uid", "pod-" + std::to_string(pod)}}, -1);
+  auto cells =
+      std::make_shared<store::row>(std::make_shared<const store::shape>(store::make_shape(c, {})->what));
+  for (std::size_t pod = 0; pod < 200; ++pod) cells->set_value(pod, static_cast<std::int64_t>(pod));
+  cells->set_read(0, at_s(100));
+  store::node_view node;
+  node.id = store::node_id{id};
+  node.name = "n" + std::to_string(id);
+  node.cells = cells;
+  return node;
+}
+
 reading ask(fake_ingest& ingest, const store::node_view& node, std::string_view metric,
             std::string_view series = {}) {
   return ask_store(ingest.windows)(metric, *selector::parse(series))(node, at_s(101));
@@ -122,6 +138,51 @@ TEST_SUITE("aggregator/questions/store_question") {
     names.replace(table(0.001));
     CHECK(maker("heat", {})(node, at_s(101)).value.value == decimal{1221, -4});
     CHECK(asked_before(node, at_s(101)).value.value == decimal{1221, -1});
+  }
+
+  TEST_CASE("many questions about nodes that each have hundreds of pods' series stay in bounded memory") {
+    constexpr std::size_t most_bytes = 1u << 20, least_bytes_of_a_plan = 200 * 16;
+    fake_ingest ingest;
+    const auto maker = ask_store(ingest.windows, metrics::names_in_force::built_in(), most_bytes);
+    std::vector<store::node_view> nodes;
+    const auto add_nodes = [&](std::uint32_t count) {
+      for (std::uint32_t n = 0; n < count; ++n) nodes.push_back(node_with_pods(n));
+    };
+    std::size_t known = 0;
+    // Whether the meaning was known shows whether it was kept.
+    const auto ask_all = [&](const std::string& series) {
+      const auto question = maker("pod_power_watts", *selector::parse(series));
+      for (const store::node_view& node : nodes) {
+        const reading r = question(node, at_s(101));
+        CHECK(r.value.value == decimal{199, -1});
+        if (r.looked_at == 0) ++known;
+      }
+    };
+    SUBCASE("sixty selectors") {
+      add_nodes(20);
+      for (int i = 0; i < 60; ++i) ask_all("pod_uid!=x" + std::to_string(i));
+      CHECK(known == 0);
+      for (int i = 60; i-- > 0;) ask_all("pod_uid!=x" + std::to_string(i));  // the newest are still kept
+    }
+    SUBCASE("one selector at many nodes") {
+      add_nodes(500);
+      ask_all("pod_uid!=x");
+      CHECK(known == 0);
+      ask_all("pod_uid!=x");
+    }
+    CHECK(known > 0);
+    CHECK(known <= most_bytes / least_bytes_of_a_plan);
+  }
+
+  TEST_CASE("a meaning that is asked for again and again stays while others come and go") {
+    fake_ingest ingest;
+    const auto maker = ask_store(ingest.windows);
+    const auto node = warm_node();
+    (void)maker("rapl_power_watts", {})(node, at_s(101));
+    for (int i = 0; i < 500; ++i) {
+      (void)maker("rapl_power_watts", *selector::parse("package!=x" + std::to_string(i)))(node, at_s(101));
+      CHECK(maker("rapl_power_watts", {})(node, at_s(101)).looked_at == 0);
+    }
   }
 
   TEST_CASE("a node without a catalog has no value yet") {

@@ -58,6 +58,17 @@ TEST_SUITE("aggregator/sender/outbox") {
     CHECK(box.dropped_samples() == 1);
     CHECK(box.take(at_s(3))->samples == 2);
   }
+
+  TEST_CASE("a request that is put off lets the next one pass, and no other") {
+    outbox box(100, std::chrono::hours(1));
+    for (int i = 1; i <= 3; ++i) box.put(parcel_of(10, static_cast<std::size_t>(i), i), at_s(i));
+    box.put_after_next(*box.take(at_s(3)), at_s(3));
+    CHECK(box.bytes() == 30);
+    CHECK(box.oldest() == at_s(1));
+    for (const std::size_t samples : {2u, 1u, 3u}) CHECK(box.take(at_s(3))->samples == samples);
+    box.put_after_next(parcel_of(10, 4, 4), at_s(4));  // there is no next one
+    CHECK(box.take(at_s(4))->samples == 4);
+  }
 }
 
 }  // namespace binnacle::sender

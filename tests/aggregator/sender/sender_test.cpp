@@ -33,12 +33,16 @@ class receiver {
       : speaks_(speaks), answers_(std::move(answers)), it_(routes()) {}
 
   std::unique_ptr<sender> writer(std::size_t most_bytes = 1u << 20, http::more_headers with = {}) const {
-    settings s;
-    s.speaks = speaks_;
-    s.to = {false, {"127.0.0.1", it_.port()}, "/take"};
+    settings s = to_it();
     s.most_bytes = most_bytes;
     s.with = std::move(with);
     return sender::open(std::move(s), logger("test", log_level::off)).value();
+  }
+  settings to_it() const {
+    settings s;
+    s.speaks = speaks_;
+    s.to = {false, {"127.0.0.1", it_.port()}, "/take"};
+    return s;
   }
   /// The headers of the newest request.
   http::request newest() const {
@@ -286,6 +290,33 @@ TEST_SUITE("aggregator/sender/sender") {
     CHECK(server.taken().find("node-c") == std::string::npos);
     CHECK(writer->counted().dropped == 0);
     CHECK(writer->counted().retries == 0);
+  }
+
+  TEST_CASE("a request at which the server fails for good holds up no other") {
+    receiver server({});
+    server.says_what_it_wrote = false;
+    server.fails_at("node-c", 500);
+    settings s = server.to_it();
+    s.version = write_version::v1_0;
+    s.between_attempts = {1ms, 2ms, 10ms};
+    const auto writer = sender::open(std::move(s), logger("test", log_level::off)).value();
+    fleet nodes;
+    std::vector<std::shared_ptr<store::row>> rows;
+    for (const char* name : {"node-a", "node-b", "node-c", "node-d"}) {
+      rows.push_back(one_series());
+      nodes.push_back({name, rows.back()});
+    }
+    writer->take(nodes);
+    REQUIRE(soon([&] {
+      for (const auto& row : rows) read_now(*row, 715);
+      writer->take(nodes);
+      const std::string taken = server.taken();
+      return writer->counted().refused >= 2 &&
+             std::ranges::all_of(std::vector<std::string>{"node-a", "node-b", "node-d"},
+                                 [&](const auto& name) { return taken.find(name) != std::string::npos; });
+    }));
+    CHECK(server.taken().find("node-c") == std::string::npos);
+    CHECK(writer->counted().dropped == 0);
   }
 
   TEST_CASE("each request has the headers of the settings and those that the file has at that moment") {

@@ -35,6 +35,15 @@ TEST_SUITE("aggregator/sender/server_answer") {
     CHECK(remote_write_outcome(error{errc::timeout, "too late"}, 40).is == kind::later);
   }
 
+  TEST_CASE("content may be the reason of a refusal or a failure, but not where load, rights or size are") {
+    for (const unsigned status : {400u, 409u, 422u, 500u, 502u, 504u})
+      CHECK(remote_write_outcome(with(status), 40).of_content);
+    for (const unsigned status : {200u, 401u, 403u, 404u, 413u, 415u, 429u, 503u})
+      CHECK_FALSE(remote_write_outcome(with(status), 40).of_content);
+    CHECK_FALSE(remote_write_outcome(with(500, "", "7"), 40).of_content);
+    CHECK_FALSE(remote_write_outcome(error{errc::timeout, "too late"}, 40).of_content);
+  }
+
   TEST_CASE("Retry-After counts, five minutes at most; what cannot be read is no wait") {
     const auto wait = [](const char* text) {
       return remote_write_outcome(with(503, "", text), 40).wait_at_least;
