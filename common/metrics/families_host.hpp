@@ -32,7 +32,8 @@ inline constexpr family host[] = {
     {.name = "host_power_set_aside",
      .unit = "",
      .help =
-         "1 while a source of host_power_watts is not believed, with the reason: zero (0 W although the "
+         "1 while a source of host_power_watts is not believed, with the reason: zero (0 W or less although "
+         "the "
          "machine is on), wrong_unit (far fewer or more watts than processors draw), below_parts (less than "
          "a part of it draws: psys, packages and memory, on Arm the "
          "processors), below_other (less than another meter of the same thing says), stands_still (the same "

@@ -31,7 +31,7 @@ struct comparison {
 };
 
 /// One way to know a figure. A sum is absent if any of its parts is. A maximum is taken over the parts that
-/// have a value.
+/// have a value. It is absent if a part that once had one has none, since that part may be the highest.
 struct way {
   std::string_view source;  // the label's value
   std::span<const member> parts;
@@ -169,7 +169,7 @@ contender look(const way& w, std::span<figure_part> parts, bool gone, const boar
     }
     if (!value || is_late(from, p.ref, now)) {
       if (!any_absent) c.why = !value ? e.reason : absence::timeout;
-      any_absent = true;
+      any_absent = any_absent || w.sum || p.counted;
       c.set_aside = c.set_aside || (w.counter && !value && is_doubted(e.reason));
       continue;
     }
@@ -182,11 +182,11 @@ contender look(const way& w, std::span<figure_part> parts, bool gone, const boar
     c.read_at = std::min(c.read_at, g.read_at);
     c.stale_after = std::min(c.stale_after, stale_after);
   }
-  if (gone && w.sum) {
+  if (gone) {
     if (!any_absent) c.why = absence::missing;
     any_absent = true;
   }
-  if (any_absent && w.sum) c.value.reset();
+  if (any_absent) c.value.reset();
   if (c.value) {
     for (auto& p : parts) p.counted = p.counted || measured(from, p.ref).has_value();
   }
@@ -428,8 +428,14 @@ disbelief host_source::judge(figure& f, std::size_t way, std::vector<contender>&
   auto& c = all[way];
   if (const auto zeros = zeros_of(f, way, out); !zeros.empty()) {
     c.why = absence::implausible;
-    for (const auto& p : f.parts[way])
-      out.withhold(p.ref, absence::implausible, std::ranges::find(zeros, p.ref) != zeros.end());
+    bool told = true;  // by its own source, which withholds it, too
+    for (const auto& p : f.parts[way]) {
+      const bool says_zero =
+          std::ranges::find(zeros, p.ref) != zeros.end() && measured(out, p.ref).has_value();
+      out.withhold(p.ref, absence::implausible, says_zero);
+      told = told && !says_zero;
+    }
+    if (told) return disbelief::zero;
     doubt(fmt::format(
         "{} says 0 W although the processors are on: host_power_watts does not use it; reload its driver, "
         "or look for newer firmware",
@@ -457,15 +463,17 @@ disbelief host_source::judge(figure& f, std::size_t way, std::vector<contender>&
   return compare(f, way, all, now, out);
 }
 
-// The parts that say 0 W although they cannot. A chip's or firmware's 0 W may be true for a card that sleeps,
-// but not for the processors on which we run.
+// The parts that say 0 W although they cannot, or less, which their own source withholds. A chip's or
+// firmware's 0 W may be true for a card that sleeps, but not for the processors on which we run.
 std::vector<board::series_ref> host_source::zeros_of(const figure& f, std::size_t way,
                                                      const board& from) const {
   std::vector<board::series_ref> zeros;
   if (!composites[f.which].ways[way].parts_on) return zeros;
   for (const auto& p : f.parts[way]) {
     const auto value = measured(from, p.ref);
-    if (value && no_watts(to_double(*value))) zeros.push_back(p.ref);
+    const auto& e = from.series()[p.ref];
+    const bool less = e.withheld == 0 && e.reason == absence::implausible;
+    if (less || (value && no_watts(to_double(*value)))) zeros.push_back(p.ref);
   }
   return zeros;
 }

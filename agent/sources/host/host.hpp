@@ -57,10 +57,10 @@ struct figure_part {
 ///
 /// The figures are made of what other sources put on the board, so this source is read after them. A value is
 /// as old as its oldest part, and expires with it. A part that once counted and has left the board is
-/// missing, or else the sum would silently lack it. Each source of a figure is a way. A way that contradicts
-/// the machine's parts or another way (whole_machine_check) is set aside: its series are withheld, and it is
-/// checked again and again. Meanwhile the next way counts, unless it measures less of the machine than the
-/// way that counted before.
+/// missing, or else the sum would silently lack it; a maximum, too, or it may be lower. Each source of a
+/// figure is a way. A way that contradicts the machine's parts or another way (whole_machine_check) is set
+/// aside: its series are withheld, and it is checked again and again. Meanwhile the next way counts, unless
+/// it measures less of the machine than the way that counted before.
 class host_source final : public source {
  public:
   explicit host_source(host_options options, clocks time = {});

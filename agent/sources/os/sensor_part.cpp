@@ -1,6 +1,7 @@
 #include "agent/sources/os/number_files.hpp"
 #include "agent/sources/os/part.hpp"
 #include "agent/sources/os/sensors.hpp"
+#include "agent/sources/power_rules.hpp"
 
 #include <fmt/format.h>
 
@@ -85,6 +86,15 @@ class sensor_part final : public os_part {
   }
 
   std::string limitation() const override {
+    for (const auto& c : chips_) {
+      for (std::size_t i = 0; i < c.outputs.size(); ++i) {
+        if (!c.outputs[i].negative) continue;
+        return fmt::format(
+            "{} {} says less than 0 W, so it is not used: reload its driver, or report it to the kernel's "
+            "makers",
+            c.about.name, c.about.sensors[i].labels.back().second);
+      }
+    }
     if (left_out_ == 0) return {};
     return fmt::format(
         "{}: {} chips or sensors are left out: at most {} chips are read, and as many sensors of each chip",
@@ -94,6 +104,8 @@ class sensor_part final : public os_part {
  private:
   struct output {
     double unit = 1;
+    bool power = false;
+    bool negative = false;  // the last reading said less than 0 W
     std::size_t input = no_file, mean = no_file, critical = no_file, fault = no_file;
     board::series_ref value = board::no_series, margin = board::no_series;
   };
@@ -134,6 +146,7 @@ class sensor_part final : public os_part {
     for (const auto& s : about.sensors) {
       output o;
       o.unit = s.unit;
+      o.power = s.family.ends_with("_power_watts");
       o.input = add(s.input, false);
       o.mean = add(s.mean, false);
       o.critical = add(s.critical, true);
@@ -156,7 +169,7 @@ class sensor_part final : public os_part {
     const auto& numbers = c.files.numbers();
     bool any_there = false;
     bool any_value = false;
-    for (const auto& o : c.outputs) {
+    for (auto& o : c.outputs) {
       auto value = numbers[o.input];
       if (value.reason != absence::none && o.mean != no_file && numbers[o.mean].reason == absence::none)
         value = numbers[o.mean];
@@ -164,6 +177,9 @@ class sensor_part final : public os_part {
       const bool faulty =
           o.fault != no_file && numbers[o.fault].reason == absence::none && numbers[o.fault].value != 0;
       if (value.reason == absence::none && faulty) value.reason = absence::no_data;
+      o.negative = o.power && value.reason == absence::none &&
+                   negative_watts(static_cast<double>(value.value) * o.unit);
+      if (o.negative) value.reason = absence::implausible;
       if (value.reason != absence::none) {
         out.set_absent(o.value, value.reason);
         out.set_absent(o.margin, value.reason);

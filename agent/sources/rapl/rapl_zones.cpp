@@ -108,11 +108,12 @@ rapl_tree zones_of_type(const std::string& sys_root, const char* type) {
 // "0" of "0-die-1".
 std::string_view socket_of(std::string_view package) { return package.substr(0, package.find("-die-")); }
 
-// Whether these zones have this one, or divide its socket differently.
+// Whether these zones have this one, or divide its socket differently. The platform has one counter that
+// moves, at whichever package.
 bool shows(std::span<const rapl_zone> zones, const rapl_zone& z) {
   bool same_socket = false, same_package = false;
   for (const auto& known : zones) {
-    if (known.zone == z.zone && known.package == z.package) return true;
+    if (known.zone == z.zone && (known.package == z.package || z.zone == "psys")) return true;
     if (z.package.empty() || known.package.empty()) continue;
     same_socket = same_socket || socket_of(known.package) == socket_of(z.package);
     same_package = same_package || known.package == z.package;

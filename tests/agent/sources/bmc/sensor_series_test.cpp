@@ -1,5 +1,6 @@
 #include "agent/sources/bmc/sensor_series.hpp"
 
+#include "agent/sources/host/host.hpp"
 #include "tests/agent/sources/bmc/boards.hpp"
 #include "tests/agent/support.hpp"
 
@@ -114,6 +115,36 @@ TEST_CASE("0 W of the whole machine is implausible, of one supply a value") {
   CHECK(values() == "implausible 0.0 implausible ");
   for (const char* key : {"20.0.1", "20.0.2", "dcmi.power"}) b.show(reading_of(key, 200));
   CHECK(values() == "200.0 200.0 200.0 ");
+}
+
+// Before, 300 W and -200 W were a machine of 100 W.
+TEST_CASE("a sensor of power that says less than 0 W is implausible, and so is the sum of the supplies") {
+  board_under_test b;
+  auto first = sensor_of("20.0.1", "PS1 Input", sensor_kind::power, "watts");
+  auto second = sensor_of("20.0.2", "PS2 Input", sensor_kind::power, "watts");
+  first.role = second.role = sensor_role::psu_input;
+  tell(b.view, {first, second, sensor_of("20.0.3", "CPU Power", sensor_kind::power, "watts"),
+                sensor_of("20.0.4", "Outside", sensor_kind::temperature)});
+  b.announce();
+  agent::test::fake_clock clock;
+  host_source host(host_options{.period = 1s}, clock.source());
+  const auto say = [&](double second_supply, double cpu) {
+    for (int i = 0; i < 31; ++i) {
+      b.now += 1s;
+      clock.now = b.now;
+      b.show(reading_of("20.0.1", 300, to_ns(b.now)));
+      b.show(reading_of("20.0.2", second_supply, to_ns(b.now)));
+      b.show(reading_of("20.0.3", cpu, to_ns(b.now)));
+      b.show(reading_of("20.0.4", -7, to_ns(b.now)));
+      REQUIRE(host.read(b.out));
+    }
+    return shown(b.out, "host_power_watts", {{"source", "bmc"}});
+  };
+  CHECK(say(-200, -3) == "implausible");
+  CHECK(b.series.doubted().starts_with("PS2 Input, CPU Power: says 0 W or less"));
+  CHECK(shown(b.out, "bmc_temperature_celsius", labels("Outside", "20.0.4")) == "-7.0");
+  CHECK(say(200, -0.04) == "500.0");
+  CHECK(b.series.doubted().empty());
 }
 
 TEST_CASE("statistics that contradict each other are absent at once, those that contradict the value later") {

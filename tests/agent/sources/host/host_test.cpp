@@ -256,18 +256,37 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("the warmest inlet that has a value is the node's") {
+// Before, the other one's 24 °C were fresh and the node's.
+TEST_CASE("the warmest inlet is the node's; one that dies makes it absent, one that never lived does not") {
   bench b;
+  const auto other = b.out.add_group("bmc", "other", 5s, 15s);
   const auto left = b.add(b.bmc, "bmc_inlet_temperature_celsius", {{"sensor", "Inlet left"}});
-  const auto right = b.add(b.bmc, "bmc_inlet_temperature_celsius", {{"sensor", "Inlet right"}});
+  const auto right = b.add(other, "bmc_inlet_temperature_celsius", {{"sensor", "Inlet right"}});
+  const auto third = b.add(b.bmc, "bmc_inlet_temperature_celsius", {{"sensor", "Inlet of no card"}});
   b.out.set(left, 24.0);
-  b.out.set(right, 26.0);
-  b.pass(1, {b.bmc});
+  b.out.set(right, 41.0);
+  b.out.set_absent(third, absence::no_data);
+  b.pass(1, {b.bmc, other});
   const auto inlet = [&] { return shown(b.out, "host_inlet_temperature_celsius", {{"source", "bmc"}}); };
-  CHECK(inlet() == "26.0");
-  b.out.set_absent(right, absence::no_data);
-  b.pass(1, {b.bmc});
-  CHECK(inlet() == "24.0");
+  CHECK(inlet() == "41.0");
+  SUBCASE("it says nothing") {
+    b.out.set_absent(right, absence::timeout);
+    b.pass(15, {b.bmc, other});
+    CHECK(inlet() == "timeout");
+    b.out.set(right, 40.0);
+    b.pass(1, {b.bmc, other});
+    CHECK(inlet() == "40.0");
+  }
+  SUBCASE("it is not read any more") {
+    b.pass(15, {b.bmc});
+    CHECK(inlet() == "timeout");
+  }
+  SUBCASE("its series goes") {
+    b.out.remove_group(other);
+    b.pass(15, {b.bmc});
+    CHECK(inlet() == "missing");
+    CHECK(agent::test::holds(b.host.limitation(), "sensor=\"Inlet right\""));
+  }
 }
 
 TEST_CASE("without an inlet of the BMC, what is named as one is taken, and nothing else") {

@@ -4,6 +4,7 @@
 #include "agent/sources/os/sensors.hpp"
 #include "tests/agent/support.hpp"
 #include "tests/support/machine/sensor_tree.hpp"
+#include "tests/support/machine/write_line.hpp"
 #include "tests/support/no_file_capabilities.hpp"
 #include "tests/support/temp_folder.hpp"
 
@@ -327,6 +328,27 @@ TEST_CASE("a power whose present value cannot be read gives its mean, and only t
   m.set("class/hwmon/hwmon0/power1_average", "");
   m.set("class/hwmon/hwmon0/power1_input", "");
   CHECK(watts() != "0.0");
+}
+
+TEST_CASE("a sensor of power that says less than 0 W is implausible, a temperature may be below 0") {
+  machine m([](const std::string& root) {
+    write_chip(root, 0, "ina3221", "i2c-1/1-0040",
+               {{"power1_label", "CPU power"}, {"power1_input", "-200000000"}, {"temp1_input", "-5000"}});
+    write_line(root + "/class/powercap/arm-scmi:0/power_uw", "-1000000");
+    write_line(root + "/class/powercap/arm-scmi:0/name", "SOC");
+  });
+  const std::string chip = "ina3221-1-0040";
+  m.later(30s);
+  CHECK(m.of("os_hwmon_power_watts", chip, "CPU power") == "implausible");
+  CHECK(m.of("os_hwmon_temperature_celsius", chip, "temp1") == "-5.0");
+  CHECK(shown(m.out, "os_powercap_power_watts", {{"chip", "arm-scmi"}, {"zone", "SOC"}}) == "implausible");
+  CHECK(agent::test::holds(m.os->limitation(), chip + " CPU power says less than 0 W"));
+  m.set("class/hwmon/hwmon0/power1_input", "75000000");
+  m.set("class/powercap/arm-scmi:0/power_uw", "-1");  // shown as 0
+  m.later(30s);
+  CHECK(m.of("os_hwmon_power_watts", chip, "CPU power") == "75.0");
+  CHECK(shown(m.out, "os_powercap_power_watts", {{"chip", "arm-scmi"}, {"zone", "SOC"}}) == "0.0");
+  CHECK(m.os->limitation().empty());
 }
 
 TEST_CASE("two sensors of one label and two chips of one name are told apart") {

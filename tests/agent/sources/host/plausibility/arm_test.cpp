@@ -118,6 +118,22 @@ TEST_CASE("arm-scmi: zones that are in no other make host_power_watts, before hw
   CHECK(a.node("arm-scmi") == "342.4");
 }
 
+TEST_CASE("arm-scmi: a zone of less than 0 W, which its source withholds, sets the sum aside at once") {
+  arm a;
+  a.zone("SOC 0", 182.4);
+  const auto second = a.zone("SOC 1", 170);
+  a.pass(1);
+  CHECK(a.node("arm-scmi") == "352.4");
+  a.out.set_absent(second, absence::implausible);
+  a.pass(1);
+  CHECK(a.node("arm-scmi") == "implausible");
+  CHECK(a.set_aside("arm-scmi", "zero") == "1");
+  CHECK(a.host.limitation().empty());  // the source os says so itself
+  a.out.set(second, 160.0);
+  a.pass(1);
+  CHECK(a.node("arm-scmi") == "342.4");
+}
+
 // Before, the zone's series went with the next look, and the other one's 182 W were the node's.
 TEST_CASE("arm-scmi: a zone that goes is missing, until it is back or the agent is restarted") {
   arm a;
