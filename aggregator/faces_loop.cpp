@@ -222,6 +222,7 @@ void faces_loop::impl::make_apis(ingest_inbox& writer) {
   ops_sources.ask = questions::ask_store(*windows, names);
   ops_sources.self = [this] { return self(); };
   ops_sources.own_metrics = [this] { return aggregator::own_metrics(numbers()); };
+  ops_sources.strategies = [this] { return ingest.strategies; };
   ops_sources.about_policies = [this] {
     return ops::policy_report{ingest.problems, ingest.conditions, ingest.costs};
   };

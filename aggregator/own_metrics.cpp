@@ -2,7 +2,6 @@
 
 #include "aggregator/extender/counters.hpp"
 #include "aggregator/ops/own_metrics_text.hpp"
-#include "aggregator/ops/policy_nodes.hpp"
 #include "aggregator/outliers/power_outliers.hpp"
 #include "aggregator/policy/engine/judge.hpp"
 #include "aggregator/policy/published/view.hpp"
@@ -16,9 +15,6 @@ namespace binnacle::aggregator {
 namespace {
 
 using ops::own_sample;
-
-/// The most nodes named for each strategy and state. METRICS.md has this number, too.
-constexpr std::size_t most_nodes_named = 20;
 
 class collector {
  public:
@@ -170,24 +166,7 @@ void add_extender(collector& c, const extender::counters& x) {
 }
 
 void add_policies(collector& c, const own_numbers& n) {
-  for (const auto& [key, policy] : n.nodes.policies()) {
-    c.add("binnacle_policy_info", std::uint64_t{1},
-          {{"namespace", key.name_space},
-           {"policy", key.name},
-           {"mode", std::string(policy::to_string(policy->how))}});
-    // Only the lower 53 bits: databases keep doubles, which cannot hold all digits of a larger number.
-    c.add("binnacle_policy_revision", policy->revision & ((std::uint64_t{1} << 53) - 1),
-          {{"namespace", key.name_space}, {"policy", key.name}});
-  }
   std::map<std::string_view, std::uint64_t> conditions;
-  for (const policy::strategy_status& s : n.ingest.strategies) {
-    const metrics::label_set labels = ops::strategy_labels(s);
-    c.add("binnacle_policy_violating_nodes", std::uint64_t{s.violated_by}, labels);
-    if (policy::description_of(s.strategy).freezes())
-      c.add("binnacle_policy_held_nodes", std::uint64_t{s.held}, labels);
-  }
-  for (own_sample& s : ops::policy_nodes(n.nodes, n.ingest.strategies, most_nodes_named))
-    c.out.push_back(std::move(s));
   for (const policy::condition& held : n.ingest.conditions) ++conditions[policy::to_string(held.what)];
   for (const auto& [name, count] : conditions)
     c.add("binnacle_policy_conditions", count, {{"condition", std::string(name)}});

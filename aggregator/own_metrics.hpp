@@ -50,7 +50,8 @@ struct own_numbers {
   std::vector<std::string> model_servers_troubles = {};            ///< service::troubles()
 };
 
-/// The binnacle_ metrics of METRICS.md, for the ops face. Reads /proc/self for CPU and memory.
+/// The binnacle_ metrics of METRICS.md, for the ops face, but for those of each policy (ops::policy_samples).
+/// Reads /proc/self for CPU and memory.
 std::vector<ops::own_sample> own_metrics(const own_numbers& n);
 
 }  // namespace binnacle::aggregator

@@ -2,11 +2,9 @@
 
 #include "aggregator/ops/lists.hpp"
 #include "aggregator/ops/node_json.hpp"
-#include "aggregator/ops/own_metrics_text.hpp"
 #include "aggregator/ops/power_json.hpp"
 #include "aggregator/ops/summary_json.hpp"
 #include "aggregator/ops/what_if.hpp"
-#include "common/exposition/exposition.hpp"
 #include "common/metrics/family_of.hpp"
 #include "common/text/json_writer.hpp"
 
@@ -103,19 +101,16 @@ http::simple_handler face::guarded(handler h) {
   };
 }
 
-void face::page(http::router& routes, const std::string& path, handler h) {
-  routes.add("GET", path, guarded(h));
-}
-
-void face::sliced_page(http::router& routes, const std::string& path, slicer make) {
-  const auto factory = [this, make](const http::request& r) {
+void face::sliced_page(http::router& routes, const std::string& path, slicer make,
+                       const http::slices_running& running) {
+  const auto factory = [this, make, &running](const http::request& r) {
     std::unique_ptr<http::slices> work;
     if (auto refused = refusal(r)) {
       work = http::ready(std::move(*refused));
-    } else if (running_.full(r.caller)) {
+    } else if (running.full(r.caller)) {
       work = http::ready(http::slices_running::refusal(http::response::failure));
     } else {
-      work = running_.count(r.caller, (this->*make)(r));
+      work = running.count(r.caller, (this->*make)(r));
     }
     return http::run_sliced(std::move(work), sources_.later);
   };
@@ -123,15 +118,15 @@ void face::sliced_page(http::router& routes, const std::string& path, slicer mak
 }
 
 void face::mount(http::router& routes) {
-  page(routes, "/api/v1/status", &face::status);
-  page(routes, "/api/v1/labels", &face::labels);
-  page(routes, "/metrics", &face::own_metrics);
-  sliced_page(routes, "/api/v1/policies", &face::policies);
-  sliced_page(routes, "/api/v1/nodes", &face::node_list);
-  sliced_page(routes, "/api/v1/nodelabels", &face::node_labels);
-  sliced_page(routes, "/api/v1/decisions", &face::decisions);
-  sliced_page(routes, "/api/v1/what-if", &face::what_if);
-  sliced_page(routes, "/metrics/nodes", &face::node_metrics);
+  sliced_page(routes, "/api/v1/status", &face::status, briefs_);
+  sliced_page(routes, "/metrics", &face::own_metrics, briefs_);
+  sliced_page(routes, "/api/v1/labels", &face::labels, lists_);
+  sliced_page(routes, "/api/v1/policies", &face::policies, lists_);
+  sliced_page(routes, "/api/v1/nodes", &face::node_list, lists_);
+  sliced_page(routes, "/api/v1/nodelabels", &face::node_labels, lists_);
+  sliced_page(routes, "/api/v1/decisions", &face::decisions, lists_);
+  sliced_page(routes, "/api/v1/what-if", &face::what_if, lists_);
+  sliced_page(routes, "/metrics/nodes", &face::node_metrics, lists_);
   routes.add_prefix("/api/v1/nodes", guarded(&face::one_node));
   routes.add_prefix("/api/v1/power", guarded(&face::power));
   http::mount_health(routes, sources_.health);
@@ -139,23 +134,20 @@ void face::mount(http::router& routes) {
 
 std::string face::time_of(instant t) const { return rfc3339(sources_.wall(t)); }
 
-http::response face::status(const http::request&) {
+std::unique_ptr<http::slices> face::status(const http::request&) {
   const instant now = sources_.now();
   const decision_totals totals{decisions_.size(), decisions_.total(), decisions_.dropped()};
-  return http::response::json(
-      status_json(nodes_, sources_.self(), sources_.about_policies(), totals, now, time_of(now)));
+  return status_json(nodes_, sources_.self(), sources_.about_policies(), totals, now, time_of(now));
 }
 
 std::unique_ptr<http::slices> face::policies(const http::request&) {
   return policy_list(nodes_, sources_.about_policies(), most_names);
 }
 
-http::response face::labels(const http::request&) { return http::response::json(labels_json(nodes_)); }
+std::unique_ptr<http::slices> face::labels(const http::request&) { return labels_json(nodes_); }
 
-http::response face::own_metrics(const http::request&) {
-  http::response a = http::response::text(own_metrics_text(sources_.own_metrics()));
-  a.content_type = std::string(exposition::writer::content_type);
-  return a;
+std::unique_ptr<http::slices> face::own_metrics(const http::request&) {
+  return own_exposition(sources_.own_metrics(), nodes_, sources_.strategies());
 }
 
 std::unique_ptr<http::slices> face::decisions(const http::request& r) {
@@ -230,8 +222,9 @@ std::vector<std::string> face::default_metrics() const {
   for (const auto& [key, policy] : nodes_.policies()) {
     for (const auto& strategy : policy->strategies) {
       for (const auto& rule : strategy.rules) {
+        if (names.size() == most_metrics / 2) return names;
         const bool known = std::find(names.begin(), names.end(), rule.definition.metric) != names.end();
-        if (!known && names.size() < most_metrics / 2) names.push_back(rule.definition.metric);
+        if (!known) names.push_back(rule.definition.metric);
       }
     }
   }

@@ -26,7 +26,10 @@ namespace binnacle::ops {
 struct face_sources {
   questions::question_maker ask;
   std::function<self_report()> self;
-  std::function<std::vector<own_sample>()> own_metrics;
+  std::function<std::vector<own_sample>()> own_metrics;  ///< but those of policies
+  std::function<std::vector<policy::strategy_status>()> strategies = [] {
+    return std::vector<policy::strategy_status>();
+  };
   std::function<policy_report()> about_policies;
   label_reader object_labels;  ///< empty: there are no Node objects here
   in_flight_reader in_flight;  ///< empty: no pods were just placed
@@ -57,16 +60,16 @@ class face {
   /// but health calls it.
   std::optional<http::response> refusal(const http::request& r) const;
   http::simple_handler guarded(handler h);
-  void page(http::router& routes, const std::string& path, handler h);
-  void sliced_page(http::router& routes, const std::string& path, slicer make);
+  void sliced_page(http::router& routes, const std::string& path, slicer make,
+                   const http::slices_running& running);
 
-  http::response status(const http::request& r);
   /// The page about the one node that the path names after the name of the list.
   http::response about_node(const http::request& r, std::string_view list, const node_writer& write);
   http::response one_node(const http::request& r);
   http::response power(const http::request& r);
-  http::response labels(const http::request& r);
-  http::response own_metrics(const http::request& r);
+  std::unique_ptr<http::slices> status(const http::request& r);
+  std::unique_ptr<http::slices> labels(const http::request& r);
+  std::unique_ptr<http::slices> own_metrics(const http::request& r);
   std::unique_ptr<http::slices> policies(const http::request& r);
   std::unique_ptr<http::slices> decisions(const http::request& r);
   std::unique_ptr<http::slices> node_list(const http::request& r);
@@ -80,7 +83,8 @@ class face {
   const policy::view& nodes_;
   const decision::ring& decisions_;
   face_sources sources_;
-  const http::slices_running running_{8};
+  const http::slices_running lists_{8};   ///< may have some ten megabytes each
+  const http::slices_running briefs_{8};  ///< asked for all the time, by programs: lists do not keep them out
 };
 
 }  // namespace binnacle::ops

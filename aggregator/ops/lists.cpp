@@ -3,6 +3,8 @@
 #include "aggregator/decision/search.hpp"
 #include "aggregator/ops/json_pieces.hpp"
 #include "aggregator/ops/listed_families.hpp"
+#include "aggregator/ops/own_metrics_text.hpp"
+#include "aggregator/ops/policy_nodes.hpp"
 #include "aggregator/ops/power_json.hpp"
 #include "aggregator/ops/units.hpp"
 #include "aggregator/store/walk.hpp"
@@ -20,7 +22,6 @@ namespace binnacle::ops {
 namespace {
 
 // About a millisecond each.
-constexpr std::size_t json_nodes_per_slice = 200;
 constexpr std::size_t visits_per_slice = 2'000;
 constexpr std::size_t lines_per_slice = 500;
 constexpr std::size_t looks_per_slice = 250'000;  // at candidates
@@ -28,40 +29,59 @@ constexpr std::size_t values_per_slice = 500;     // of decisions, with their se
 
 class json_list final : public http::slices {
  public:
-  json_list(const policy::view& nodes, fleet_query q)
-      : nodes_(nodes), query_(std::move(q)), place_(nodes), out_(text_) {
-    out_.begin_object().field("time", query_.time).key("metrics").begin_array();
-    for (const auto& m : query_.metrics) {
-      out_.begin_object().field("name", m.name).field("unit", unit_of(m.name)).end_object();
-    }
-    out_.end_array().key("nodes").begin_array();
+  json_list(const policy::view& nodes, fleet_query q, std::size_t most)
+      : nodes_(nodes),
+        query_(std::move(q)),
+        most_(most),
+        verdicts_(nodes.policies(), bytes_for_verdicts(std::min(query_.limit, nodes.nodes().size()))),
+        work_of_a_node_(8 + query_.metrics.size() / 4 + verdicts_.work()),
+        place_(nodes) {
+    json_writer& out = answer_.out();
+    out.begin_object().field("time", query_.time).key("metrics").begin_array();
+    for (const auto& m : query_.metrics)
+      out.begin_object().field("name", m.name).field("unit", unit_of(m.name)).end_object();
+    out.end_array().key("nodes").begin_array();
   }
 
   bool step() override {
-    const verdict_writer verdicts(nodes_.policies());  // policies may change between two slices
-    for (std::size_t i = 0; i < json_nodes_per_slice; ++i) {
-      const store::node_view* node = listed_ < query_.limit ? place_.next() : nullptr;
-      if (node == nullptr) return false;
-      write_node(out_, *node, query_.metrics, verdicts, model_of(nodes_, node->id), query_.now);
+    if (!has_room()) return false;
+    std::size_t work = 0;
+    const bool more = place_.go_on([&](const store::node_view& node) {
+      write_node(answer_.out(), node, query_.metrics, verdicts_, model_of(nodes_, node.id), query_.now);
       ++listed_;
-    }
-    return true;
+      work += work_of_a_node_;
+      return work < work_per_slice && has_room();
+    });
+    answer_.end_slice();
+    return more;
   }
 
   http::response take() override {
     const std::size_t total = nodes_.nodes().size();
+    json_writer& out = answer_.out();
     // Nodes that were listed may have been forgotten since.
-    out_.end_array().field("total", total).field("omitted", total - std::min(total, listed_)).end_object();
-    text_ += '\n';
-    return http::response::json(std::move(text_));
+    out.end_array().field("total", total).field("omitted", total - std::min(total, listed_));
+    if (verdicts_.left_out() > 0) out.field("strategiesOmitted", verdicts_.left_out());
+    out.end_object();
+    return answer_.take();
   }
 
  private:
+  static constexpr std::size_t work_per_slice = 1'800;  // in verdicts: 200 nodes with one policy
+
+  /// Three quarters of the answer may be verdicts, so that they leave out no node.
+  std::size_t bytes_for_verdicts(std::size_t listed) const {
+    return most_ / 4 * 3 / std::max<std::size_t>(listed, 1);
+  }
+  bool has_room() const { return listed_ < query_.limit && answer_.bytes() <= most_; }
+
   const policy::view& nodes_;
-  fleet_query query_;
+  const fleet_query query_;
+  const std::size_t most_;
+  const verdict_writer verdicts_;
+  const std::size_t work_of_a_node_;
   store::walk place_;
-  std::string text_;
-  json_writer out_;
+  json_pieces answer_;
   std::size_t listed_ = 0;
 };
 
@@ -157,6 +177,38 @@ class exposition_list final : public http::slices {
   std::size_t bytes_ = 0;
 };
 
+class own_list final : public http::slices {
+ public:
+  own_list(std::vector<own_sample> own, const policy::view& nodes,
+           std::vector<policy::strategy_status> strategies)
+      : of_policies_(nodes, std::move(strategies)) {
+    text_.add(std::move(own));
+  }
+
+  bool step() override {
+    if (gathered_) return text_.write(samples_per_slice);
+    std::vector<own_sample> more;
+    gathered_ = !of_policies_.go_on(verdicts_per_slice, more);
+    text_.add(std::move(more));
+    return true;
+  }
+
+  http::response take() override {
+    http::response a;
+    a.content_type = std::string(exposition::writer::content_type);
+    a.body = text_.take();
+    return a;
+  }
+
+ private:
+  static constexpr std::size_t verdicts_per_slice = 50'000;
+  static constexpr std::size_t samples_per_slice = 1'000;
+
+  policy_samples of_policies_;
+  bool gathered_ = false;
+  own_text text_;
+};
+
 class decisions_in_slices final : public http::slices {
  public:
   decisions_in_slices(const decision::ring& decisions, const decision::query& q,
@@ -217,13 +269,18 @@ class decisions_in_slices final : public http::slices {
 
 }  // namespace
 
-std::unique_ptr<http::slices> fleet_json(const policy::view& nodes, fleet_query q) {
-  return std::make_unique<json_list>(nodes, std::move(q));
+std::unique_ptr<http::slices> fleet_json(const policy::view& nodes, fleet_query q, std::size_t bytes) {
+  return std::make_unique<json_list>(nodes, std::move(q), bytes);
 }
 
 std::unique_ptr<http::slices> fleet_exposition(const store::view& nodes, std::vector<std::string> families,
                                                instant now, std::size_t bytes) {
   return std::make_unique<exposition_list>(nodes, std::move(families), now, bytes);
+}
+
+std::unique_ptr<http::slices> own_exposition(std::vector<own_sample> own, const policy::view& nodes,
+                                             std::vector<policy::strategy_status> strategies) {
+  return std::make_unique<own_list>(std::move(own), nodes, std::move(strategies));
 }
 
 std::unique_ptr<http::slices> decision_list(const decision::ring& decisions, const decision::query& q,

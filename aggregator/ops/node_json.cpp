@@ -8,6 +8,9 @@
 #include "common/shortest.hpp"
 #include "common/text/plain.hpp"
 
+#include <algorithm>
+#include <utility>
+
 namespace binnacle::ops {
 namespace {
 
@@ -89,20 +92,53 @@ void write_uncovered(json_writer& out, const policy::published_strategy& s, stor
   }
 }
 
-verdict_writer::verdict_writer(const policy::policy_table& policies) {
+verdict_writer::verdict_writer(const policy::policy_table& policies, std::size_t bytes) {
+  constexpr std::size_t rules_of_a_verdict = 8;  // to look through them takes as long as to write a verdict
+  constexpr std::size_t state_bytes = 80;        // with the names of the fields
+  std::size_t all = 0;
   for (const auto& [key, p] : policies) {
     for (const auto& s : p->strategies) {
-      if (s.verdicts != nullptr) all_.push_back({&s, head_of(*p, s)});
+      if (s.verdicts == nullptr) continue;
+      std::string head = head_of(*p, s);
+      std::size_t size = head.size() + state_bytes, longest = 0;
+      for (const auto& rule : s.rules) longest = std::max(longest, rule.text.size());
+      size += longest;
+      all += size;
+      all_.push_back({p, &s, std::move(head), size});
     }
   }
+  if (all > bytes) leave_out(bytes);
+  for (const judged_strategy& s : all_) work_ += 1 + s.strategy->rules.size() / rules_of_a_verdict;
+}
+
+/// Keeps the first strategy of each namespace, then the second of each, and so on, while there is room.
+void verdict_writer::leave_out(std::size_t bytes) {
+  std::vector<std::pair<std::size_t, std::size_t>> turns;  // which of its namespace it is, and its place
+  for (std::size_t i = 0; i < all_.size(); ++i) {
+    const bool is_first = i == 0 || all_[i].owner->key.name_space != all_[i - 1].owner->key.name_space;
+    turns.emplace_back(is_first ? 0 : turns.back().first + 1, i);
+  }
+  std::sort(turns.begin(), turns.end());
+  std::vector<bool> kept(all_.size());
+  for (const auto& [turn, i] : turns) {
+    if (all_[i].bytes > bytes) continue;
+    bytes -= all_[i].bytes;
+    kept[i] = true;
+  }
+  std::vector<judged_strategy> all;
+  for (std::size_t i = 0; i < all_.size(); ++i) {
+    if (kept[i]) all.push_back(std::move(all_[i]));
+  }
+  left_out_ = all_.size() - all.size();
+  all_ = std::move(all);
 }
 
 void verdict_writer::write(json_writer& out, store::node_id id, instant now) const {
   out.begin_array();
-  for (const auto& [strategy, head] : all_) {
-    out.begin_object().raw(head);
-    write_state(out, *strategy, id);
-    write_uncovered(out, *strategy, id, now);
+  for (const judged_strategy& s : all_) {
+    out.begin_object().raw(s.head);
+    write_state(out, *s.strategy, id);
+    write_uncovered(out, *s.strategy, id, now);
     out.end_object();
   }
   out.end_array();

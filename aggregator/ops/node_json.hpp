@@ -7,6 +7,9 @@
 #include "aggregator/store/view.hpp"
 #include "common/text/json_writer.hpp"
 
+#include <cstddef>
+#include <limits>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -25,20 +28,32 @@ struct asked_metric {
 void write_sample(json_writer& out, const store::sample& s, instant now);
 
 /// Writes the verdicts of all policies on one node after another. The parts that are the same for all nodes
-/// are made only once. Valid as long as the policy table.
+/// are made only once. The policies are those of its beginning.
 class verdict_writer {
  public:
-  explicit verdict_writer(const policy::policy_table& policies);
+  /// `bytes`: what the verdicts on one node may take, by estimate. If all of them would take more, some
+  /// strategies are left out for every node: each namespace has as many as the others, so that whoever writes
+  /// a thousand policies leaves out only their own.
+  explicit verdict_writer(const policy::policy_table& policies,
+                          std::size_t bytes = std::numeric_limits<std::size_t>::max());
+  std::size_t left_out() const noexcept { return left_out_; }  ///< strategies
+  /// What it takes to write the verdicts on one node, in verdicts of a few rules.
+  std::size_t work() const noexcept { return work_; }
   /// [{"policy":"default/power","strategy":"dontschedule","mode":"Enforce","state":"violating","rule":"…"}…],
   /// "rule" only if one decided.
   void write(json_writer& out, store::node_id id, instant now) const;
 
  private:
   struct judged_strategy {
-    const policy::published_strategy* strategy;
-    std::string head;  // "policy":…,"strategy":…,"mode":…
+    std::shared_ptr<const policy::published_policy> owner;
+    const policy::published_strategy* strategy;  // of it
+    std::string head;                            // "policy":…,"strategy":…,"mode":…
+    std::size_t bytes;                           // of a verdict, by estimate
   };
+  void leave_out(std::size_t bytes);
+
   std::vector<judged_strategy> all_;
+  std::size_t left_out_ = 0, work_ = 0;
 };
 
 /// {"name":…,"connected":…,"seenMs":…,…,"values":{…},"verdicts":[…],"labels":{…}}, with "model" if `known`

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -24,19 +25,15 @@ std::uint32_t count_of(const policy::strategy_status& s, policy::state is) {
   return 0;
 }
 
-/// A strategy whose nodes are still to be named.
-struct search {
-  const policy::strategy_status* about;
-  const policy::verdict_column* verdicts;
-  std::array<std::size_t, all_states.size()> wanted{};  // names still to find, by state
-  std::size_t left = 0;                                 // their sum
-};
-
-const policy::verdict_column* verdicts_of(const policy::view& nodes, const policy::strategy_status& s) {
+std::shared_ptr<const policy::verdict_column> verdicts_of(const policy::view& nodes,
+                                                          const policy::strategy_status& s) {
   const auto found = nodes.policies().find(s.policy);
   const auto* strategy = found == nodes.policies().end() ? nullptr : found->second->find(s.strategy);
-  return strategy == nullptr ? nullptr : strategy->verdicts.get();
+  return strategy == nullptr ? nullptr : strategy->verdicts;
 }
+
+/// The most nodes named for each strategy and state. METRICS.md has this number, too.
+constexpr std::size_t most_nodes_named = 20;
 
 }  // namespace
 
@@ -46,39 +43,96 @@ metrics::label_set strategy_labels(const policy::strategy_status& s) {
           {"strategy", std::string(policy::to_string(s.strategy))}};
 }
 
+policy_node_samples::policy_node_samples(const policy::view& nodes,
+                                         std::vector<policy::strategy_status> strategies, std::size_t most)
+    : nodes_(nodes), strategies_(std::move(strategies)), most_(most), place_(nodes) {}
+
+bool policy_node_samples::go_on(std::size_t looks, std::vector<own_sample>& out) {
+  std::size_t done = 0;
+  for (; counted_ < strategies_.size(); ++counted_) {
+    if (done >= looks) return true;
+    count(strategies_[counted_], out);
+    done += all_states.size() * looks_of_a_sample;
+  }
+  if (open_.empty()) return false;
+  const bool more_nodes = place_.go_on([&](const store::node_view& node) {
+    done += open_.size();
+    done += looks_of_a_sample * name(node, out);
+    return !open_.empty() && done < looks;
+  });
+  return more_nodes && !open_.empty();
+}
+
+/// Says how many nodes are in each state.
+void policy_node_samples::count(const policy::strategy_status& s, std::vector<own_sample>& out) {
+  search names{.about = &s, .verdicts = verdicts_of(nodes_, s)};
+  for (const policy::state is : all_states) {
+    const std::uint32_t count = count_of(s, is);
+    auto labels = strategy_labels(s);
+    labels.emplace_back("state", policy::to_string(is));
+    out.push_back({"binnacle_policy_nodes", std::move(labels), std::uint64_t{count}});
+    if (is == policy::state::pass) continue;
+    names.wanted[static_cast<std::size_t>(is)] = std::min<std::size_t>(count, most_);
+    names.left += names.wanted[static_cast<std::size_t>(is)];
+  }
+  if (names.verdicts != nullptr && names.left > 0) open_.push_back(std::move(names));
+}
+
+/// Names the node for each strategy that still wants names of its state. Returns for how many.
+std::size_t policy_node_samples::name(const store::node_view& node, std::vector<own_sample>& out) {
+  std::size_t named = 0;
+  bool some_are_done = false;
+  for (search& s : open_) {
+    const policy::state is = s.verdicts->load(node.id).what;
+    std::size_t& wanted = s.wanted[static_cast<std::size_t>(is)];
+    if (wanted == 0) continue;
+    --wanted;
+    some_are_done |= --s.left == 0;
+    auto labels = strategy_labels(*s.about);
+    labels.emplace_back("node", node.name);
+    labels.emplace_back("state", policy::to_string(is));
+    out.push_back({"binnacle_policy_node_state", std::move(labels), std::uint64_t{1}});
+    ++named;
+  }
+  if (some_are_done) std::erase_if(open_, [](const search& s) { return s.left == 0; });
+  return named;
+}
+
 std::vector<own_sample> policy_nodes(const policy::view& nodes,
                                      std::span<const policy::strategy_status> strategies, std::size_t most) {
+  policy_node_samples all(nodes, std::vector(strategies.begin(), strategies.end()), most);
   std::vector<own_sample> out;
-  std::vector<search> open;
-  for (const policy::strategy_status& s : strategies) {
-    search names{.about = &s, .verdicts = verdicts_of(nodes, s)};
-    for (const policy::state is : all_states) {
-      const std::uint32_t count = count_of(s, is);
-      auto labels = strategy_labels(s);
-      labels.emplace_back("state", policy::to_string(is));
-      out.push_back({"binnacle_policy_nodes", std::move(labels), std::uint64_t{count}});
-      if (is == policy::state::pass) continue;
-      names.wanted[static_cast<std::size_t>(is)] = std::min<std::size_t>(count, most);
-      names.left += names.wanted[static_cast<std::size_t>(is)];
-    }
-    if (names.verdicts != nullptr && names.left > 0) open.push_back(names);
-  }
-  for (const auto& [name, node] : nodes.nodes()) {
-    if (open.empty()) break;
-    for (search& s : open) {
-      const policy::state is = s.verdicts->load(node->id).what;
-      std::size_t& wanted = s.wanted[static_cast<std::size_t>(is)];
-      if (wanted == 0) continue;
-      --wanted;
-      --s.left;
-      auto labels = strategy_labels(*s.about);
-      labels.emplace_back("node", name);
-      labels.emplace_back("state", policy::to_string(is));
-      out.push_back({"binnacle_policy_node_state", std::move(labels), std::uint64_t{1}});
-    }
-    std::erase_if(open, [](const search& s) { return s.left == 0; });
+  while (all.go_on(std::numeric_limits<std::size_t>::max(), out)) {
   }
   return out;
+}
+
+policy_samples::policy_samples(const policy::view& nodes, std::vector<policy::strategy_status> strategies)
+    : strategies_(std::move(strategies)), nodes_(nodes, strategies_, most_nodes_named) {
+  for (const auto& [key, p] : nodes.policies()) policies_.push_back(p);
+}
+
+bool policy_samples::go_on(std::size_t looks, std::vector<own_sample>& out) {
+  constexpr std::size_t looks_of_two = 2 * policy_node_samples::looks_of_a_sample;
+  std::size_t done = 0;
+  for (; policy_ < policies_.size(); ++policy_, done += looks_of_two) {
+    if (done >= looks) return true;
+    const policy::published_policy& p = *policies_[policy_];
+    const metrics::label_set names{{"namespace", p.key.name_space}, {"policy", p.key.name}};
+    auto with_mode = names;
+    with_mode.emplace_back("mode", policy::to_string(p.how));
+    out.push_back({"binnacle_policy_info", std::move(with_mode), std::uint64_t{1}});
+    // Only the lower 53 bits: databases keep doubles, which cannot hold all digits of a larger number.
+    out.push_back({"binnacle_policy_revision", names, p.revision & ((std::uint64_t{1} << 53) - 1)});
+  }
+  for (; strategy_ < strategies_.size(); ++strategy_, done += looks_of_two) {
+    if (done >= looks) return true;
+    const policy::strategy_status& s = strategies_[strategy_];
+    out.push_back({"binnacle_policy_violating_nodes", strategy_labels(s), std::uint64_t{s.violated_by}});
+    if (policy::description_of(s.strategy).freezes())
+      out.push_back({"binnacle_policy_held_nodes", strategy_labels(s), std::uint64_t{s.held}});
+  }
+  return done >= looks || nodes_.go_on(looks - done, out);
 }
 
 }  // namespace binnacle::ops

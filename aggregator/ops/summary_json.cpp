@@ -1,12 +1,16 @@
 #include "aggregator/ops/summary_json.hpp"
 
+#include "aggregator/ops/json_pieces.hpp"
 #include "aggregator/policy/published/label_list.hpp"
+#include "aggregator/store/walk.hpp"
 #include "common/text/json_writer.hpp"
 #include "common/text/plain.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <chrono>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -118,86 +122,163 @@ void write_listeners(json_writer& out, const std::vector<listener_report>& liste
   out.end_array();
 }
 
-void write_nodes(json_writer& out, const store::view& nodes) {
-  struct told {
-    std::size_t count = 0;
-    std::string first;
-    json_writer out{first};
-  } troubles, partial;
-  std::size_t connected = 0;
-  for (told* t : {&troubles, &partial}) t->out.begin_array();
-  for (const auto& [name, node] : nodes.nodes()) {
-    connected += node->connected ? 1 : 0;
-    for (const auto& s : node->sources) {
-      if (s.ok && s.message.empty()) continue;
-      told& t = s.ok ? partial : troubles;
-      if (++t.count > most_source_problems) continue;
-      t.out.begin_object()
-          .field("node", name)
-          .field("source", s.source)
-          .field("message", s.message)
-          .end_object();
-    }
-  }
-  for (told* t : {&troubles, &partial}) t->out.end_array();
-  out.key("nodes")
-      .begin_object()
-      .field("known", nodes.nodes().size())
-      .field("connected", connected)
-      .end_object();
-  const auto write = [&out](std::string_view key, const told& t) {
-    out.key(key).begin_object().field("count", t.count).key("first").raw(t.first).end_object();
-  };
-  write("sourceProblems", troubles);
-  if (partial.count > 0) write("sourcesInPart", partial);
-}
+/// The first sources that nodes named, as a JSON array, and how many there are.
+struct told_sources {
+  std::size_t count = 0;
+  std::string first;
+  json_writer out{first};
 
-void write_policies(json_writer& out, const policy::view& nodes, const policy_report& about) {
-  std::size_t dry = 0, errors = 0;
-  for (const auto& p : about.problems) errors += p.level == policy::severity::error ? 1 : 0;
-  for (const auto& [key, p] : nodes.policies()) dry += p->how == policy::mode::dry_run ? 1 : 0;
-  out.key("policies").begin_object().field("inForce", nodes.policies().size()).field("dryRun", dry);
-  out.field("problems", errors).key("strategies").begin_array();
-  // Counts the verdicts that the scheduler gets; one walk over the nodes for all strategies.
+  told_sources() { out.begin_array(); }
+  told_sources(const told_sources&) = delete;  // out writes into first
+  told_sources& operator=(const told_sources&) = delete;
+
+  void add(const std::string& node, const wire::source_status& s) {
+    if (++count > most_source_problems) return;
+    out.begin_object().field("node", node).field("source", s.source).field("message", s.message).end_object();
+  }
+  void write(json_writer& to, std::string_view key) {
+    out.end_array();
+    to.key(key).begin_object().field("count", count).key("first").raw(first).end_object();
+  }
+};
+
+/// GET /api/v1/status. It looks once at each node, at its sources and at the verdicts that the scheduler
+/// gets.
+class status_in_slices final : public http::slices {
+ public:
+  status_in_slices(const policy::view& nodes, self_report self, policy_report about,
+                   const decision_totals& decisions, instant now, std::string time)
+      : nodes_(nodes),
+        self_(std::move(self)),
+        about_(std::move(about)),
+        decisions_(decisions),
+        now_(now),
+        time_(std::move(time)),
+        place_(nodes) {
+    for (const auto& [key, p] : nodes.policies()) {
+      ++in_force_;
+      dry_ += p->how == policy::mode::dry_run ? 1 : 0;
+      for (const auto& s : p->strategies) {
+        if (s.verdicts != nullptr) all_.push_back({p, &s, {}});
+      }
+    }
+  }
+
+  bool step() override {
+    if (!counted_) {
+      std::size_t looks = 0;
+      counted_ = !place_.go_on([&](const store::node_view& node) {
+        looks += looks_of_a_node + node.sources.size() + all_.size();
+        see(node);
+        return looks < looks_per_slice;
+      });
+      if (counted_) write_head();
+      return true;
+    }
+    const std::size_t end = std::min(all_.size(), written_ + strategies_per_slice);
+    for (; written_ < end; ++written_) write_strategy(all_[written_]);
+    answer_.end_slice();
+    return written_ < all_.size();
+  }
+
+  http::response take() override {
+    json_writer& out = answer_.out();
+    out.end_array();
+    write_faults();
+    out.end_object().key("decisions").begin_object().field("kept", decisions_.kept);
+    out.field("total", decisions_.total).field("dropped", decisions_.dropped).end_object();
+    write_listeners(out, self_.listeners);
+    out.key("certificates").begin_array();
+    for (const auto& c : self_.certificates)
+      out.begin_object().field("file", c.file).field("secondsLeft", c.seconds_left).end_object();
+    out.end_array().key("warnings").begin_array();
+    for (const auto& w : self_.warnings) out.value(w);
+    out.end_array().end_object();
+    return answer_.take();
+  }
+
+ private:
+  static constexpr std::size_t looks_per_slice = 50'000;  // at verdicts, each in memory of its own
+  static constexpr std::size_t looks_of_a_node = 10;
+  static constexpr std::size_t strategies_per_slice = 1'000;
+
   struct judged {
-    const policy::published_policy* policy;
-    const policy::published_strategy* strategy;
-    tally nodes;
+    std::shared_ptr<const policy::published_policy> owner;
+    const policy::published_strategy* strategy;  // of it
+    std::array<std::size_t, 5> nodes;            // by policy::state
+
+    std::size_t in(policy::state is) const { return nodes[static_cast<std::size_t>(is)]; }
   };
-  std::vector<judged> all;
-  for (const auto& [key, p] : nodes.policies()) {
-    for (const auto& s : p->strategies) {
-      if (s.verdicts != nullptr) all.push_back({p.get(), &s, {}});
+
+  void see(const store::node_view& node) {
+    connected_ += node.connected ? 1 : 0;
+    for (const auto& s : node.sources) {
+      if (!s.ok || !s.message.empty()) (s.ok ? partial_ : troubles_).add(node.name, s);
+    }
+    for (judged& j : all_) {
+      const policy::verdict v = j.strategy->verdicts->load(node.id);
+      if (const auto i = static_cast<std::size_t>(v.what); i < j.nodes.size()) ++j.nodes[i];
     }
   }
-  for (const auto& [name, node] : nodes.nodes()) {
-    for (judged& j : all) j.nodes.add(j.strategy->verdicts->load(node->id).what, name, 0);
+
+  void write_head() {
+    json_writer& out = answer_.out();
+    out.begin_object().field("version", self_.version).field("replica", self_.replica);
+    out.field("cluster", self_.cluster).field("mode", self_.mode).field("time", time_);
+    const auto up = std::chrono::duration_cast<std::chrono::seconds>(now_ - self_.started);
+    out.field("uptimeSeconds", up.count()).key("nodes").begin_object();
+    out.field("known", nodes_.nodes().size()).field("connected", connected_).end_object();
+    troubles_.write(out, "sourceProblems");
+    if (partial_.count > 0) partial_.write(out, "sourcesInPart");
+    std::size_t errors = 0;
+    for (const auto& p : about_.problems) errors += p.level == policy::severity::error ? 1 : 0;
+    out.key("policies").begin_object().field("inForce", in_force_).field("dryRun", dry_);
+    out.field("problems", errors).key("strategies").begin_array();
   }
-  for (const judged& j : all) {
-    const tally& t = j.nodes;
-    out.begin_object().field("policy", j.policy->key.text());
-    out.field("strategy", policy::to_string(j.strategy->kind))
-        .field("mode", policy::to_string(j.policy->how));
-    out.field("violating", t.violating.count).field("held", t.held.count);
-    out.field("missing", t.missing.count).field("frozen", t.frozen.count).end_object();
+
+  void write_strategy(const judged& j) {
+    json_writer& out = answer_.out();
+    out.begin_object().field("policy", j.owner->key.text());
+    out.field("strategy", policy::to_string(j.strategy->kind)).field("mode", policy::to_string(j.owner->how));
+    out.field("violating", j.in(policy::state::violating)).field("held", j.in(policy::state::held));
+    out.field("missing", j.in(policy::state::missing)).field("frozen", j.in(policy::state::frozen));
+    out.end_object();
   }
-  out.end_array();
-  // Conditions other than Held and Frozen, which are in the numbers above.
-  std::vector<policy::condition> faults;
-  std::size_t more = 0;
-  for (const policy::condition& c : about.conditions) {
-    if (!c.active || c.what == policy::condition_kind::held || c.what == policy::condition_kind::frozen)
-      continue;
-    if (faults.size() < most_conditions) {
-      faults.push_back(c);
-    } else {
-      ++more;
+
+  /// Conditions other than Held and Frozen, which are in the numbers of strategies.
+  void write_faults() {
+    std::vector<policy::condition> faults;
+    std::size_t more = 0;
+    for (const policy::condition& c : about_.conditions) {
+      if (!c.active || c.what == policy::condition_kind::held || c.what == policy::condition_kind::frozen)
+        continue;
+      if (faults.size() < most_conditions) {
+        faults.push_back(c);
+      } else {
+        ++more;
+      }
     }
+    write_conditions(answer_.out(), faults);
+    if (more > 0) answer_.out().field("moreConditions", more);
   }
-  write_conditions(out, faults);
-  if (more > 0) out.field("moreConditions", more);
-  out.end_object();
-}
+
+  // Constant after construction.
+  const policy::view& nodes_;
+  const self_report self_;
+  const policy_report about_;
+  const decision_totals decisions_;
+  const instant now_;
+  const std::string time_;
+  std::size_t in_force_ = 0, dry_ = 0;
+
+  store::walk place_;
+  bool counted_ = false;
+  std::size_t connected_ = 0;
+  told_sources troubles_, partial_;
+  std::vector<judged> all_;  // policies as they were in the beginning
+  std::size_t written_ = 0;
+  json_pieces answer_;
+};
 
 void write_policy(json_writer& out, const store::view& nodes, const policy::published_policy& p,
                   const std::optional<policy::cost_report>& costs, std::size_t most_nodes) {
@@ -256,23 +337,24 @@ void write_policy(json_writer& out, const store::view& nodes, const policy::publ
 class policies_in_slices final : public http::slices {
  public:
   policies_in_slices(const policy::view& nodes, policy_report about, std::size_t most_nodes)
-      : nodes_(nodes), about_(std::move(about)), most_nodes_(most_nodes), out_(text_) {
+      : nodes_(nodes), about_(std::move(about)), most_nodes_(most_nodes) {
     for (const auto& [key, p] : nodes.policies()) policies_.push_back(p);
-    out_.begin_object().key("policies").begin_array();
+    answer_.out().begin_object().key("policies").begin_array();
   }
   bool step() override {
     if (at_ == policies_.size()) return false;
-    write_policy(out_, nodes_, *policies_[at_++], about_.costs, most_nodes_);
+    write_policy(answer_.out(), nodes_, *policies_[at_++], about_.costs, most_nodes_);
+    answer_.end_slice();
     return true;
   }
   http::response take() override {
-    out_.end_array();
-    if (about_.costs) write_budget(out_, *about_.costs);
-    write_conditions(out_, about_.conditions);
-    write_problems(out_, about_.problems);
-    out_.end_object();
-    text_ += '\n';
-    return http::response::json(std::move(text_));
+    json_writer& out = answer_.out();
+    out.end_array();
+    if (about_.costs) write_budget(out, *about_.costs);
+    write_conditions(out, about_.conditions);
+    write_problems(out, about_.problems);
+    out.end_object();
+    return answer_.take();
   }
 
  private:
@@ -281,35 +363,65 @@ class policies_in_slices final : public http::slices {
   const std::size_t most_nodes_;
   std::vector<std::shared_ptr<const policy::published_policy>> policies_;  // as they were in the beginning
   std::size_t at_ = 0;
-  std::string text_;
-  json_writer out_;
+  json_pieces answer_;
+};
+
+class labels_in_slices final : public http::slices {
+ public:
+  labels_in_slices(const store::view& nodes, std::size_t most) : most_(most), place_(nodes) {
+    answer_.out().begin_object().key("nodes").begin_array();
+  }
+  bool step() override {
+    std::size_t labels = 0;
+    const bool more = place_.go_on([&](const store::node_view& node) {
+      labels += 1 + node.labels.size() + node.would_be.size();
+      write(node);
+      return labels < labels_per_slice;
+    });
+    answer_.end_slice();
+    return more;
+  }
+  http::response take() override {
+    json_writer& out = answer_.out();
+    out.end_array();
+    if (omitted_ > 0) out.field("omitted", omitted_);
+    out.end_object();
+    return answer_.take();
+  }
+
+ private:
+  static constexpr std::size_t labels_per_slice = 10'000;
+
+  void write(const store::node_view& node) {
+    if (node.labels.empty() && node.would_be.empty()) return;
+    if (answer_.bytes() > most_) {
+      ++omitted_;
+      return;
+    }
+    json_writer& out = answer_.out();
+    out.begin_object().field("node", node.name).key("labels").begin_object();
+    for (const auto& [key, value] : node.labels) out.field(key, value);
+    out.end_object();
+    if (!node.would_be.empty()) {
+      out.key("wouldBe").begin_object();
+      for (const auto& [key, value] : node.would_be) out.field(key, value);
+      out.end_object();
+    }
+    out.end_object();
+  }
+
+  const std::size_t most_;
+  store::walk place_;
+  json_pieces answer_;
+  std::size_t omitted_ = 0;  // nodes
 };
 
 }  // namespace
 
-std::string status_json(const policy::view& nodes, const self_report& self, const policy_report& about,
-                        const decision_totals& decisions, instant now, const std::string& time) {
-  std::string text;
-  json_writer out(text);
-  out.begin_object()
-      .field("version", self.version)
-      .field("replica", self.replica)
-      .field("cluster", self.cluster);
-  out.field("mode", self.mode).field("time", time);
-  out.field("uptimeSeconds", std::chrono::duration_cast<std::chrono::seconds>(now - self.started).count());
-  write_nodes(out, nodes);
-  write_policies(out, nodes, about);
-  out.key("decisions").begin_object().field("kept", decisions.kept).field("total", decisions.total);
-  out.field("dropped", decisions.dropped).end_object();
-  write_listeners(out, self.listeners);
-  out.key("certificates").begin_array();
-  for (const auto& c : self.certificates) {
-    out.begin_object().field("file", c.file).field("secondsLeft", c.seconds_left).end_object();
-  }
-  out.end_array().key("warnings").begin_array();
-  for (const auto& w : self.warnings) out.value(w);
-  out.end_array().end_object();
-  return text += '\n';
+std::unique_ptr<http::slices> status_json(const policy::view& nodes, self_report self, policy_report about,
+                                          const decision_totals& decisions, instant now, std::string time) {
+  return std::make_unique<status_in_slices>(nodes, std::move(self), std::move(about), decisions, now,
+                                            std::move(time));
 }
 
 std::unique_ptr<http::slices> policy_list(const policy::view& nodes, policy_report about,
@@ -317,24 +429,8 @@ std::unique_ptr<http::slices> policy_list(const policy::view& nodes, policy_repo
   return std::make_unique<policies_in_slices>(nodes, std::move(about), most_nodes);
 }
 
-std::string labels_json(const store::view& nodes) {
-  std::string text;
-  json_writer out(text);
-  out.begin_object().key("nodes").begin_array();
-  for (const auto& [name, node] : nodes.nodes()) {
-    if (node->labels.empty() && node->would_be.empty()) continue;
-    out.begin_object().field("node", name).key("labels").begin_object();
-    for (const auto& [key, value] : node->labels) out.field(key, value);
-    out.end_object();
-    if (!node->would_be.empty()) {
-      out.key("wouldBe").begin_object();
-      for (const auto& [key, value] : node->would_be) out.field(key, value);
-      out.end_object();
-    }
-    out.end_object();
-  }
-  out.end_array().end_object();
-  return text += '\n';
+std::unique_ptr<http::slices> labels_json(const store::view& nodes, std::size_t bytes) {
+  return std::make_unique<labels_in_slices>(nodes, bytes);
 }
 
 }  // namespace binnacle::ops

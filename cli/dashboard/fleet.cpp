@@ -72,6 +72,7 @@ void fleet::take(const json::value& answer, std::int64_t now_ms) {
   now_ms_ = now_ms;
   total_ = integer(answer, "total");
   omitted_ = integer(answer, "omitted");
+  strategies_omitted_ = integer(answer, "strategiesOmitted");
   std::string metrics = to_text(list(answer, "metrics"));
   if (metrics != metrics_) whole_since_ = version_;
   metrics_ = std::move(metrics);
@@ -95,7 +96,9 @@ std::string fleet::since(std::uint64_t seen) const {
   json_writer out(text);
   out.begin_object().field("version", version_).field("whole", whole).field("nowMs", now_ms_);
   out.key("metrics").raw(metrics_);
-  out.field("total", total_).field("omitted", omitted_).key("nodes").begin_array();
+  out.field("total", total_).field("omitted", omitted_);
+  if (strategies_omitted_ > 0) out.field("strategiesOmitted", strategies_omitted_);
+  out.key("nodes").begin_array();
   for (const auto& [name, n] : nodes_) {
     if (!whole && n.changed() <= seen) continue;
     out.begin_object().field("name", name);

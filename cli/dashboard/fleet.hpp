@@ -20,7 +20,8 @@ class fleet {
   std::size_t size() const noexcept { return nodes_.size(); }
 
   /// What changed after version `seen`, as JSON:
-  /// {"version":8,"whole":true,"nowMs":…,"metrics":[…],"total":n,"omitted":n,"nodes":[…]}. "nodes" has every
+  /// {"version":8,"whole":true,"nowMs":…,"metrics":[…],"total":n,"omitted":n,"nodes":[…]}, and
+  /// "strategiesOmitted":n if the answer had no room for the verdicts of some. "nodes" has every
   /// node if `seen` is 0 or a node has gone since; else only the nodes that changed after `seen`. Each node
   /// has its name and those of these parts that changed:
   ///   "head": {"connected":…,"address":…,…}: all that the API says, except the parts below and "seenMs";
@@ -50,7 +51,7 @@ class fleet {
   std::map<std::string, node, std::less<>> nodes_;
   std::string metrics_ = "[]";
   std::int64_t now_ms_ = 0;
-  std::int64_t total_ = 0, omitted_ = 0;
+  std::int64_t total_ = 0, omitted_ = 0, strategies_omitted_ = 0;
   std::uint64_t version_ = 0;
   std::uint64_t whole_since_ = 0;  // a page with an older version than this needs the whole fleet
 };

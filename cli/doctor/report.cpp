@@ -1,5 +1,6 @@
 #include "cli/doctor/report.hpp"
 
+#include "cli/terminal_text.hpp"
 #include "cli/views/units.hpp"
 #include "common/text/json_writer.hpp"
 #include "common/text/wrapped.hpp"
@@ -59,11 +60,12 @@ std::string as_text(std::string_view host, std::span<const chapter> all, const p
       const std::string_view how = to_string(f.how);
       out += with(colour::bold, name) + padded(name, name_width);
       out += with(ink_of(f.how), how) + padded(how, grade_width);
-      out += wrapped(f.sentence, indent, width) + '\n';
+      // A finding may repeat what an agent or the API server said.
+      out += wrapped(for_terminal(f.sentence), indent, width) + '\n';
       if (!f.remedy.empty()) {
         const bool hint = f.how == grade::ok || f.how == grade::unchecked;
         out += std::string(indent, ' ') + with(colour::dim, hint ? "hint: " : "mend: ");
-        out += wrapped(f.remedy, indent + 6, width) + '\n';
+        out += wrapped(for_terminal(f.remedy), indent + 6, width) + '\n';
       }
       first = false;
     }

@@ -132,6 +132,7 @@ void fleet::take(const json::value& answer, std::int64_t now_ms) {
   choose(answer);
   policies_ = policies_of(answer);
   omitted_ = static_cast<std::size_t>(std::max<std::int64_t>(0, integer(answer, "omitted")));
+  strategies_omitted_ = std::max<std::int64_t>(0, integer(answer, "strategiesOmitted"));
   time_ = text(answer, "time");
   taken_ms_ = now_ms;
   connected_ = 0;

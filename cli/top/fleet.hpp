@@ -93,6 +93,8 @@ class fleet {
   bool any_model() const noexcept { return any_model_; }
   std::size_t connected() const noexcept { return connected_; }
   std::size_t omitted() const noexcept { return omitted_; }  ///< nodes that the answer had no room for
+  /// Strategies whose verdicts the answer had no room for, on any node.
+  std::int64_t strategies_omitted() const noexcept { return strategies_omitted_; }
   std::int64_t taken_ms() const noexcept { return taken_ms_; }
   const std::string& time() const noexcept { return time_; }  ///< the aggregator's, as text
 
@@ -109,6 +111,7 @@ class fleet {
   std::size_t usual_ = 0;
   std::vector<std::string> policies_;
   std::size_t connected_ = 0, omitted_ = 0;
+  std::int64_t strategies_omitted_ = 0;
   std::int64_t taken_ms_ = -1;
   bool any_model_ = false;
   std::string time_;

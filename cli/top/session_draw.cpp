@@ -1,5 +1,6 @@
 // Draws the pages of a session of binnacle top.
 #include "cli/top/session.hpp"
+#include "cli/views/nodes.hpp"
 #include "cli/views/units.hpp"
 
 #include <fmt/format.h>
@@ -137,6 +138,8 @@ void session::draw_choices(page_writer& out) const {
     chosen("only", fmt::format("{}={}", label(choices_.within->first), choices_.within->second));
   if (fleet_.omitted() > 0)
     out.add(fmt::format("{} more have no room in the answer", fleet_.omitted()), ink::missing);
+  if (fleet_.strategies_omitted() > 0)
+    out.add(verdicts_left_out_words(fleet_.strategies_omitted()), ink::missing);
   chosen("policy", choices_.policy);
   out.add(url_, ink::dim);
 }

@@ -8,6 +8,9 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
+#include <set>
+#include <string_view>
+#include <unordered_map>
 
 namespace binnacle::cli {
 namespace {
@@ -60,15 +63,16 @@ const json::value* value_of(const json::value& node, const std::string& metric) 
 }
 
 std::vector<std::string> policies_of(const json::value& nodes) {
-  std::vector<std::string> names;
+  std::set<std::string> names;
   for (const auto& n : list(nodes, "nodes")) {
-    for (const auto& v : list(n, "verdicts")) {
-      const std::string name = text(v, "policy");
-      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-    }
+    for (const auto& v : list(n, "verdicts")) names.insert(text(v, "policy"));
   }
-  std::sort(names.begin(), names.end());
-  return names;
+  return {names.begin(), names.end()};
+}
+
+std::string verdicts_left_out_words(std::int64_t strategies) {
+  const std::string_view noun = strategies == 1 ? "strategy" : "strategies";
+  return fmt::format("no room for the verdicts of {} {}", strategies, noun);
 }
 
 std::string short_name(const std::string& policy) {
@@ -95,10 +99,12 @@ node_verdicts verdicts_of(const json::value& node, const std::vector<std::string
                           const std::vector<shown_metric>& metrics) {
   node_verdicts all;
   std::size_t reasons = 0;
+  std::unordered_map<std::string, std::vector<const json::value*>> by_policy;
+  for (const auto& v : list(node, "verdicts")) by_policy[text(v, "policy")].push_back(&v);
   for (const std::string& policy : policies) {
     standing one;
-    for (const auto& v : list(node, "verdicts")) {
-      if (text(v, "policy") != policy) continue;
+    for (const json::value* const told : by_policy[policy]) {
+      const json::value& v = *told;
       one.dry = text(v, "mode") == "DryRun";
       const std::string state = text(v, "state");
       if (badness(state) > badness(one.state)) one.state = state;

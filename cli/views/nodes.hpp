@@ -3,6 +3,7 @@
 #include "cli/json.hpp"
 #include "cli/views/paint.hpp"
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,6 +39,9 @@ struct standing {
   std::string state = "pass";
   bool dry = false;  ///< the policy is in DryRun
 };
+/// "no room for the verdicts of 7 strategies": which an answer about nodes left out.
+std::string verdicts_left_out_words(std::int64_t strategies);
+
 /// The verdicts of several policies on a node, in the order of the policies, and why some are not "pass".
 struct node_verdicts {
   std::vector<standing> of;

@@ -142,6 +142,8 @@ std::string render_top(const json::value& nodes, const std::string& url,
     out += with(colour::yellow, without_value_words(name)) + '\n';
   const std::int64_t hidden = total - static_cast<std::int64_t>(order.size());
   if (hidden > 0) out += with(colour::dim, fmt::format("and {} more", counted(hidden, "node"))) + '\n';
+  if (const std::int64_t omitted = integer(nodes, "strategiesOmitted"); omitted > 0)
+    out += with(colour::yellow, verdicts_left_out_words(omitted) + " (binnacle policy list)") + '\n';
   return out;
 }
 

@@ -207,14 +207,14 @@ std::string render_decision(const told_decision& d, std::int64_t now_ms, const p
     for (const auto& line : decision_lines(record, with)) out += line + '\n';
   }
   const std::int64_t hidden = integer(record, "nodesOmitted");
-  if (hidden == 0) return out;
+  if (hidden <= 0) return out;
   const std::string nodes = counted(hidden, "node");
-  std::string rest = "and " + nodes + " more (--all-nodes shows them)";
-  if (flag(record, "cut"))
-    rest = "and " + nodes + " more, for which the answer had no room (--node NAME shows one)";
-  else if (list(record, "nodes")
-               .empty())  // no policy judged them, so nothing was kept that a flag could show
-    rest = "asked about " + nodes;
+  // Where no policy judged them, nothing was kept about the nodes, and no flag shows them.
+  const bool was_judged = !list(record, "nodes").empty();
+  const std::string rest =
+      flag(record, "cut") ? "and " + nodes + " more, for which the answer had no room (--node NAME shows one)"
+      : was_judged        ? "and " + nodes + " more (--all-nodes shows them)"
+                          : "asked about " + nodes;
   return out + with(colour::dim, rest) + '\n';
 }
 

@@ -13,12 +13,13 @@ namespace binnacle {
 namespace {
 
 /// Whether none of these eight characters needs an escape or a check: printable ASCII, neither a quote nor a
-/// backslash.
+/// backslash. DEL and all beyond it have their highest bit, or have it when one is added.
 bool all_plain(std::uint64_t eight) noexcept {
   constexpr std::uint64_t ones = 0x0101010101010101, highs = 0x80 * ones;
   const auto has_zero = [](std::uint64_t v) { return (v - ones) & ~v & highs; };
   const std::uint64_t below_space = (eight - 0x20 * ones) & ~eight & highs;
-  return (below_space | has_zero(eight ^ '"' * ones) | has_zero(eight ^ '\\' * ones) | (eight & highs)) == 0;
+  return (below_space | has_zero(eight ^ '"' * ones) | has_zero(eight ^ '\\' * ones) |
+          ((eight | (eight + ones)) & highs)) == 0;
 }
 
 /// How many characters at the beginning may go into a JSON string unchanged. May be fewer than possible.
@@ -31,7 +32,7 @@ std::size_t plain_begin(std::string_view text) noexcept {
   const auto is_plain = [](char c) {
     return c >= ' ' && c != '"' && c != '\\';
   };  // char may be signed or not
-  while (i < text.size() && static_cast<unsigned char>(text[i]) < 0x80 && is_plain(text[i])) ++i;
+  while (i < text.size() && static_cast<unsigned char>(text[i]) < 0x7f && is_plain(text[i])) ++i;
   return i;
 }
 
@@ -52,20 +53,30 @@ bool append_plain(std::string& out, std::string_view before, std::string_view te
   return true;
 }
 
-void append_escaped(std::string& out, char c) {
+/// \u and the four digits of one UTF-16 unit.
+void append_unit(std::string& out, char32_t unit) {
   static constexpr std::string_view hex = "0123456789abcdef";
-  switch (c) {
-    case '"': out += "\\\""; return;
-    case '\\': out += "\\\\"; return;
-    case '\n': out += "\\n"; return;
-    case '\r': out += "\\r"; return;
-    case '\t': out += "\\t"; return;
-    default:
-      out += "\\u00";
-      out += hex[static_cast<unsigned char>(c) >> 4];
-      out += hex[static_cast<unsigned char>(c) & 0xf];
-  }
+  out += "\\u";
+  for (const int shift : {12, 8, 4, 0}) out += hex[unit >> shift & 0xf];
 }
+
+void append_escaped(std::string& out, char32_t c) {
+  switch (c) {
+    case U'"': out += "\\\""; return;
+    case U'\\': out += "\\\\"; return;
+    case U'\n': out += "\\n"; return;
+    case U'\r': out += "\\r"; return;
+    case U'\t': out += "\\t"; return;
+    default: break;
+  }
+  constexpr char32_t beyond_one_unit = 0x10000;
+  if (c < beyond_one_unit) return append_unit(out, c);
+  append_unit(out, 0xd800 + ((c - beyond_one_unit) >> 10));
+  append_unit(out, 0xdc00 + ((c - beyond_one_unit) & 0x3ff));
+}
+
+/// Whether the character stays as it is in a JSON string.
+bool is_clean(char32_t c) noexcept { return c < 0x7f ? c >= 0x20 && c != U'"' && c != U'\\' : !is_unseen(c); }
 
 }  // namespace
 
@@ -76,7 +87,8 @@ void append_json_string(std::string& out, std::string_view text) {
   for (std::size_t i = plain_begin(text); i < text.size();) {
     const auto c = static_cast<unsigned char>(text[i]);
     const std::size_t length = c < 0x80 ? 1 : utf8_length(text.substr(i));
-    if (length != 0 && c >= 0x20 && c != '"' && c != '\\') {
+    const char32_t code = length > 1 ? code_point(text.substr(i, length)) : c;
+    if (length != 0 && is_clean(code)) {
       i += length;
       continue;
     }
@@ -84,9 +96,10 @@ void append_json_string(std::string& out, std::string_view text) {
     if (length == 0) {
       out += "\xef\xbf\xbd";
     } else {
-      append_escaped(out, text[i]);
+      append_escaped(out, code);
     }
-    clean = ++i;
+    i += std::max<std::size_t>(length, 1);
+    clean = i;
   }
   out.append(text, clean);
   out += '"';

@@ -10,7 +10,8 @@
 namespace binnacle {
 
 /// Appends `text` as a JSON string with its quotes. Bytes that are not UTF-8 become U+FFFD, as in Go's
-/// encoder, so that an answer that repeats parts of a request is always valid JSON.
+/// encoder, so that an answer that repeats parts of a request is always valid JSON. Characters that
+/// is_unseen() are escaped, because people print answers in a terminal, and nodes say what they like.
 void append_json_string(std::string& out, std::string_view text);
 
 /// `compact` JSON over several lines, two spaces a level, the way kube-apiserver answers `?pretty=true`.

@@ -8,15 +8,6 @@
 namespace binnacle {
 namespace {
 
-/// The code point of a well-formed character.
-char32_t code_point(std::string_view character) noexcept {
-  const auto first = static_cast<unsigned char>(character[0]);
-  if (character.size() == 1) return first;
-  char32_t code = first & (0x7fu >> character.size());
-  for (const char c : character.substr(1)) code = code << 6 | (static_cast<unsigned char>(c) & 0x3fu);
-  return code;
-}
-
 struct span {
   char32_t first, last;
 };
@@ -31,12 +22,20 @@ constexpr span unseen[] = {{0x0, 0x1f},        {0x7f, 0x9f},       {0xad, 0xad},
                            {0xfff0, 0xfffb},   {0x110bd, 0x110bd}, {0x110cd, 0x110cd}, {0x13430, 0x1343f},
                            {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff}};
 
+}  // namespace
+
+char32_t code_point(std::string_view character) noexcept {
+  const auto first = static_cast<unsigned char>(character[0]);
+  if (character.size() == 1) return first;
+  char32_t code = first & (0x7fu >> character.size());
+  for (const char c : character.substr(1)) code = code << 6 | (static_cast<unsigned char>(c) & 0x3fu);
+  return code;
+}
+
 bool is_unseen(char32_t c) noexcept {
   const auto* after = std::ranges::upper_bound(unseen, c, {}, &span::first);
   return after != std::begin(unseen) && c <= std::prev(after)->last;
 }
-
-}  // namespace
 
 std::size_t utf8_length(std::string_view text) noexcept {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };

@@ -11,6 +11,14 @@ namespace binnacle {
 /// section 4.
 std::size_t utf8_length(std::string_view text) noexcept;
 
+/// The code point of a well-formed character.
+char32_t code_point(std::string_view character) noexcept;
+
+/// Whether it is a character that a person does not see, though a terminal may obey it: control characters
+/// (C0, DEL, C1), characters that change the direction of the text or the look of their neighbours, fillers,
+/// tags.
+bool is_unseen(char32_t c) noexcept;
+
 /// The position of the first byte that does not begin a well-formed UTF-8 character; npos if there is none.
 std::size_t find_invalid_utf8(std::string_view text) noexcept;
 
@@ -18,9 +26,7 @@ std::size_t find_invalid_utf8(std::string_view text) noexcept;
 /// continuation bytes at the cut are dropped, too.
 std::string_view clip(std::string_view text, std::size_t limit) noexcept;
 
-/// `text` with a '?' for each character that a person does not see, though a terminal may obey it: control
-/// characters (C0, DEL, C1), characters that change the direction of the text or the look of their
-/// neighbours, fillers, tags. Well-formed UTF-8 stays so.
+/// `text` with a '?' for each character that is_unseen(). Well-formed UTF-8 stays so.
 std::string printable(std::string_view text);
 
 /// `text` with a '?' for each byte that does not begin a well-formed character.

@@ -1,6 +1,7 @@
 #include "aggregator/own_metrics.hpp"
 
 #include "aggregator/extender/counters.hpp"
+#include "aggregator/ops/policy_nodes.hpp"
 #include "aggregator/outliers/power_outliers.hpp"
 #include "aggregator/own_warnings.hpp"
 #include "aggregator/policy/published/view.hpp"
@@ -88,7 +89,10 @@ TEST_SUITE("aggregator/own_metrics") {
       "there") {
     const busy_replica replica;
     std::set<std::string_view> seen;
-    const auto all = own_metrics(replica.numbers());
+    auto all = own_metrics(replica.numbers());
+    ops::policy_samples of_policies(replica.nodes, replica.ingest.strategies);
+    while (of_policies.go_on(1'000, all)) {
+    }
     for (const ops::own_sample& s : all) {
       CAPTURE(s.family);
       const metrics::family* known = metrics::find(s.family);

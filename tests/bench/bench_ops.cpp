@@ -104,6 +104,9 @@ void BM_ops_nodes(benchmark::State& state) {
     return ops::fleet_json(world().nodes, std::move(q));
   });
 }
+void BM_ops_status(benchmark::State& state) {
+  run(state, [] { return ops::status_json(world().nodes, {}, {}, {}, ops::now, ""); });
+}
 void BM_ops_policies(benchmark::State& state) {
   run(state, [] { return ops::policy_list(world().nodes, {}, most_names); });
 }
@@ -113,7 +116,7 @@ void BM_ops_nodelabels_keys(benchmark::State& state) {
 void BM_ops_nodelabels_rack(benchmark::State& state) {
   run(state, [] { return ops::label_values(world().nodes, world().reader(), "example.com/rack"); });
 }
-/// The part of /metrics about one policy. It is made in one piece, as /metrics is.
+/// The part of /metrics about one policy, made in one piece.
 void BM_ops_policy_nodes(benchmark::State& state) {
   policy::strategy_status said{.policy = {"default", "power"}};
   said.violating = fleet_size / 3;
@@ -141,6 +144,7 @@ void BM_ops_custom_metrics(benchmark::State& state) {
 }
 
 BENCHMARK(BM_ops_nodes)->Unit(benchmark::kMicrosecond);
+BENCHMARK(BM_ops_status)->Unit(benchmark::kMicrosecond);
 BENCHMARK(BM_ops_policies)->Unit(benchmark::kMicrosecond);
 BENCHMARK(BM_ops_nodelabels_keys)->Unit(benchmark::kMicrosecond);
 BENCHMARK(BM_ops_nodelabels_rack)->Unit(benchmark::kMicrosecond);

@@ -834,6 +834,10 @@ class WithApiServer(Hostile):
                      {"apiVersion": "telemetry.intel.com/v1alpha1", "kind": "TASPolicy", "spec": spec,
                       "metadata": {"name": name, "namespace": namespace, "creationTimestamp": created, "generation": 1}})
 
+    def memory(self):
+        status = pathlib.Path(f"/proc/{self.trial.processes['aggregator'].pid}/status").read_text()
+        return int(re.search(r"^VmHWM:\s+(\d+) kB", status, re.MULTILINE)[1]) >> 10
+
 
 class InventedTokens(WithApiServer):
     """Each bearer token that somebody invented once was a question to the API server, without a bound."""
@@ -997,10 +1001,6 @@ class ManyPolicies(WithApiServer):
         status = self.api.get(f"/apis/telemetry.intel.com/v1alpha1/namespaces/{namespace}/taspolicies/{name}").get("status", {})
         return next((c["reason"] for c in status.get("conditions", []) if c["type"] == "Ready"), "")
 
-    def memory(self):
-        status = pathlib.Path(f"/proc/{self.trial.processes['aggregator'].pid}/status").read_text()
-        return int(re.search(r"^VmHWM:\s+(\d+) kB", status, re.MULTILINE)[1]) >> 10
-
     def test_they_take_neither_the_memory_nor_the_time_of_others(self):
         self.flood(10_000)
         self.put_policy("p", self.policy(10_000), "quiet")
@@ -1018,6 +1018,69 @@ class ManyPolicies(WithApiServer):
         self.assert_served(filter=scheduler)
         self.assertLess(self.memory(), 300 * ROOMIER)
         self.assert_the_agent_stayed()
+
+
+class PoliciesInEveryAnswer(WithApiServer):
+    """What one namespace's policies said of each node was in every list of nodes, in the status and in the metrics, whatever it took: two pages of a dashboard held up
+    the scheduler's calls for a second, and at 5,000 nodes took a gigabyte."""
+
+    MANY, NODES = 1400, 200  # one namespace may have 1,500 objects
+    PAGES = ("/api/v1/nodes", "/api/v1/status", "/metrics", "/api/v1/labels")
+
+    def setUp(self):
+        super().setUp()
+        self.trial.make_certificates(["good", "late"], more=["--fleet", f"sim:{self.NODES}"])
+
+    def policy(self, target):
+        return {"strategies": {"dontschedule": {"rules": [{"metricname": "rapl_power_watts", "operator": "GreaterThan", "target": target}]}}}
+
+    def strategies(self):
+        return {s["policy"]: s for s in json.loads(self.trial.ask("ops", "/api/v1/status")[1])["policies"]["strategies"]}
+
+    def watch_page(self, page):
+        """Asked without a pause, by one who has to wait while others have their turn."""
+
+        def ask():
+            status, _ = self.trial.ask("ops", page)
+            if status != 200:
+                raise RuntimeError(f"{page} answered {status}")
+
+        watch = Watch(ask, pause=0)
+        self.addCleanup(watch.stop)
+        return watch
+
+    def test_a_filter_waits_for_no_list_and_the_lists_fit(self):
+        self.put_policy("p", self.policy(10_000), "quiet")
+        for n in range(self.MANY):
+            self.put_policy(f"p-{n}", self.policy(0), "flood")
+        self.begin(*self.in_a_cluster())
+        self.trial.start("fleet", BUILD / "tests/wan/binnacle-fleet", "--port", self.trial.ports["ingest"], "--pki", self.trial.pki, "--nodes", self.NODES)
+        last = f"flood/p-{self.MANY - 1}"
+        self.wait_for("the last policy to violate on every node", lambda: self.strategies().get(last, {}).get("violating") == self.NODES + 1)
+        scheduler = self.watch_filter()
+        # Two of each: as many as one caller may have made at a time.
+        watches = {page: [self.watch_page(page) for _ in range(2)] for page in self.PAGES}
+        asking = [watch for pair in watches.values() for watch in pair]
+        self.asked_again(*asking, times=3)
+        self.asked_again(scheduler, times=10)
+        for watch in asking:
+            watch.stop()
+        for page, pair in watches.items():
+            self.assertLess(max(watch.longest_row for watch in pair), 3, f"{page}: {[watch.failed[:3] for watch in pair]}")
+            print(f"\n    {page}: {milliseconds([took for watch in pair for took in watch.took])}", end="", flush=True)
+        self.assert_served(filter=scheduler)
+        # A call waited for slices. When it waited for whole pages, a list of nodes took it no longer than twice as long as the call.
+        lists = [took for watch in watches["/api/v1/nodes"] for took in watch.took]
+        self.assertLess(statistics.median(scheduler.took), statistics.median(lists) / 10)
+        print(f"\n    {self.memory()} MiB at most", end="", flush=True)
+        self.assertLess(self.memory(), 700 * ROOMIER)
+        text = self.trial.ask("ops", "/api/v1/nodes")[1]
+        self.assertLess(len(text), 65 << 20)
+        answer = json.loads(text)
+        self.assertEqual((answer["total"], answer["omitted"]), (self.NODES + 1, 0))
+        quiet = [v for node in answer["nodes"] for v in node["verdicts"] if v["policy"] == "quiet/p"]
+        self.assertEqual(len(quiet), self.NODES + 1, "no tenant leaves out the verdicts of another one")
+        self.wait_for("all sessions", lambda: self.counted("binnacle_sessions") == self.NODES + 1)
 
 
 class ForeignLabels(WithApiServer):

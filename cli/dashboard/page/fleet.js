@@ -284,7 +284,8 @@ export class FleetPage {
       tile("Nodes", count(this.fleet.total), connected === nodes.length ? "all connected" : `${count(nodes.length - connected)} not connected`, connected < nodes.length ? "warn" : ""),
       power ? tile("Power", known > 0 ? short(sum, "watts") : "–", known < nodes.length ? `of ${count(known)} nodes` : title(power)) : null,
       STATE_WORDS.map(([state, words]) => tile(words.charAt(0).toUpperCase() + words.slice(1), count(states[state] ?? 0), plural(states[state] ?? 0, "node").replace(/^\S+ /, ""), states[state] ? state : "")),
-      nodes.length < this.fleet.total ? tile("Not shown", count(this.fleet.total - nodes.length), "beyond the list's limit", "warn") : null);
+      nodes.length < this.fleet.total ? tile("Not shown", count(this.fleet.total - nodes.length), "beyond the list's limit", "warn") : null,
+      this.fleet.strategiesOmitted > 0 ? tile("Verdicts left out", count(this.fleet.strategiesOmitted), "strategies: too many for one list", "warn") : null);
   }
 
   keyOf({low, high, n, beyond}) {

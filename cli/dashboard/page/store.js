@@ -35,6 +35,7 @@ export class Fleet {
     this.labelKeys = [];      // of Node objects
     this.labelled = {key: null, of: new Map()};  // node → value of one such key
     this.total = 0;
+    this.strategiesOmitted = 0;
     this.clockOffset = 0;  // what to add to this browser's clock for the server's
     this.updated = 0;      // by this browser's clock
     this.trouble = "";
@@ -53,6 +54,7 @@ export class Fleet {
     this.updated = Date.now();
     this.metrics = event.metrics;
     this.total = event.total;
+    this.strategiesOmitted = event.strategiesOmitted ?? 0;
     const old = this.nodes;
     if (event.whole) this.nodes = new Map();
     const room = event.total > 1000 ? 120 : 600;

@@ -64,6 +64,17 @@ struct house {
     return row;
   }
 
+  /// Adds so many policies like default/power, in the namespace "tenant".
+  void add_policies(int count) {
+    auto table = std::make_shared<policy::policy_table>(nodes.policies());
+    for (int i = 0; i < count; ++i) {
+      auto p = std::make_shared<policy::published_policy>(*nodes.policies().begin()->second);
+      p->key = {"tenant", "p" + std::to_string(i)};
+      table->emplace(p->key, p);
+    }
+    nodes.set_policies(table);
+  }
+
   /// default/power: dontschedule above 60 W; node-a violates, node-b's data is missing.
   void set_policy(policy::mode how = policy::mode::enforce) {
     policy::published_rule rule;

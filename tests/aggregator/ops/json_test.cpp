@@ -3,12 +3,14 @@
 #include "tests/aggregator/ops/house.hpp"
 #include "tests/support/whole.hpp"
 
+#include <boost/json/parse.hpp>
 #include <doctest/doctest.h>
 
 namespace ops_json_test {
 
 using namespace binnacle;
 using namespace binnacle::ops;
+namespace json = boost::json;
 
 namespace {
 
@@ -17,6 +19,20 @@ std::string whole(http::slices& work) {
   for (const auto& piece : support::whole(work).body) text += piece;
   return text;
 }
+
+/// How many slices the answer takes.
+int steps_of(http::slices& work) {
+  int steps = 1;
+  while (work.step()) ++steps;
+  return steps;
+}
+
+void add_workers(house& h, int count) {
+  for (int i = 0; i < count; ++i)
+    h.add("worker-" + std::to_string(10'000 + i), store::catalog_builder().group("os").series("os_load1"));
+}
+
+json::object parsed(const std::string& text) { return json::parse(text).as_object(); }
 
 const std::string node_a_head =
     R"("name":"node-a","connected":true,"seenMs":100,"agentVersion":"0.1.0","address":"10.0.0.7:40312","sources":[])";
@@ -63,8 +79,7 @@ TEST_SUITE("aggregator/ops/json") {
   }
 
   TEST_CASE_FIXTURE(house, "a large fleet takes several slices and nodes that come in between do no harm") {
-    for (int i = 0; i < 1000; ++i)
-      add("worker-" + std::to_string(10'000 + i), store::catalog_builder().group("os").series("os_load1"));
+    add_workers(*this, 1000);
     fleet_query q;
     q.now = now;
     const auto list = fleet_json(nodes, std::move(q));
@@ -74,10 +89,55 @@ TEST_SUITE("aggregator/ops/json") {
       if (steps == 3) add("zzz-after", store::catalog_builder().group("os").series("os_load1"));
     }
     CHECK(steps == 5);
-    const std::string text = list->take().body.at(0);
+    const std::string text = whole(*list);
     CHECK(text.find("zzz-after") != std::string::npos);
     CHECK(text.find("aaa-before") == std::string::npos);
     CHECK(text.find("\"total\":1005,\"omitted\":1}") != std::string::npos);
+  }
+
+  TEST_CASE_FIXTURE(house, "a slice holds as many verdicts as there are, not as many nodes") {
+    add_workers(*this, 200);
+    add_policies(299);
+    fleet_query q;
+    q.now = now;
+    const auto list = fleet_json(nodes, std::move(q));
+    CHECK(steps_of(*list) > 203 * 300 / 2'000);
+    const std::string text = whole(*list);
+    CHECK(text.find(R"("policy":"tenant/p298")") != std::string::npos);
+    CHECK(text.ends_with("\"total\":203,\"omitted\":0}\n"));
+  }
+
+  TEST_CASE_FIXTURE(house,
+                    "verdicts of a thousand policies leave out no node, and none of another namespace's "
+                    "verdicts") {
+    add_policies(999);
+    fleet_query q;
+    q.now = now;
+    const std::size_t room = 20'000;
+    const std::string text = whole(*fleet_json(nodes, std::move(q), room));
+    CHECK(text.size() < room);
+    const json::object answer = parsed(text);
+    CHECK(answer.at("omitted") == 0);
+    CHECK(answer.at("nodes").as_array().size() == 3);
+    const auto left_out = static_cast<std::size_t>(answer.at("strategiesOmitted").as_int64());
+    for (const json::value& node : answer.at("nodes").as_array()) {
+      const json::array& verdicts_there = node.at("verdicts").as_array();
+      CHECK(verdicts_there.at(0).at("policy") == "default/power");
+      CHECK(verdicts_there.size() == 1'000 - left_out);
+      CHECK(verdicts_there.size() > 10);
+    }
+  }
+
+  TEST_CASE_FIXTURE(house, "a list of nodes that is full says how many nodes had no room") {
+    add_workers(*this, 1000);
+    fleet_query q;
+    q.now = now;
+    const std::string text = whole(*fleet_json(nodes, std::move(q), 10'000));
+    CHECK(text.size() < 11'000);
+    const json::object answer = parsed(text);
+    const auto listed = static_cast<std::int64_t>(answer.at("nodes").as_array().size());
+    CHECK(listed > 10);
+    CHECK(answer.at("omitted") == 1003 - listed);
   }
 
   TEST_CASE_FIXTURE(house, "nodes that are forgotten between two slices are not left out") {
@@ -214,7 +274,7 @@ TEST_SUITE("aggregator/ops/json") {
     self.warnings = {"the certificate server.pem ends today"};
     policy_report about;
     CHECK(
-        status_json(nodes, self, about, {20, 120, 100}, now, "2026-01-01T00:00:00Z") ==
+        whole(*status_json(nodes, self, about, {20, 120, 100}, now, "2026-01-01T00:00:00Z")) ==
         R"({"version":"0.1.0","replica":"agg-1","cluster":"","mode":"standalone","time":"2026-01-01T00:00:00Z","uptimeSeconds":90,)"
         R"("nodes":{"known":3,"connected":2},"sourceProblems":{"count":1,"first":[)"
         R"({"node":"node-b","source":"rapl","message":"energy_uj may not be read: run the agent as root"}]},)"
@@ -227,6 +287,22 @@ TEST_SUITE("aggregator/ops/json") {
         "\n");
   }
 
+  TEST_CASE_FIXTURE(house, "the status of many policies takes many slices, and counts every verdict") {
+    add_workers(*this, 500);
+    add_policies(999);
+    const auto status = status_json(nodes, {}, {}, {}, now, "");
+    CHECK(steps_of(*status) >= 10);
+    const json::object answer = parsed(whole(*status));
+    CHECK(answer.at("nodes").at("known") == 503);
+    const auto& strategies = answer.at("policies").at("strategies").as_array();
+    REQUIRE(strategies.size() == 1'000);
+    for (const std::size_t i : {0, 500, 999}) {
+      CHECK(strategies[i].at("violating") == 1);
+      CHECK(strategies[i].at("missing") == 1);
+      CHECK(strategies[i].at("held") == 0);
+    }
+  }
+
   TEST_CASE_FIXTURE(house,
                     "policies that are removed while a list is being made are still listed to the end") {
     auto list = policy_list(nodes, {}, 100);
@@ -235,9 +311,9 @@ TEST_SUITE("aggregator/ops/json") {
   }
 
   TEST_CASE_FIXTURE(house, "sources that work in part are counted beside those that do not work") {
-    CHECK(status_json(nodes, {}, {}, {}, now, "").find("sourcesInPart") == std::string::npos);
+    CHECK(whole(*status_json(nodes, {}, {}, {}, now, "")).find("sourcesInPart") == std::string::npos);
     node("node-a").sources = {{"bmc", true, "2 of 9 sensors cannot be read"}};
-    CHECK(status_json(nodes, {}, {}, {}, now, "")
+    CHECK(whole(*status_json(nodes, {}, {}, {}, now, ""))
               .find(R"("sourcesInPart":{"count":1,"first":[{"node":"node-a","source":"bmc",)") !=
           std::string::npos);
   }
@@ -256,14 +332,26 @@ TEST_SUITE("aggregator/ops/json") {
         std::string::npos);
     node("node-a").would_be.erase(heat);
     node("node-b").would_be.clear();
-    CHECK(labels_json(nodes) ==
+    CHECK(whole(*labels_json(nodes)) ==
           "{\"nodes\":[{\"node\":\"node-a\",\"labels\":{},\"wouldBe\":{\"power\":\"violating\"}}]}\n");
   }
 
+  TEST_CASE_FIXTURE(house, "many labels take several slices, and a list of them that is full says so") {
+    for (int i = 0; i < 30'000; ++i) {
+      node("node-a").labels[std::to_string(i)] = "violating";
+      node("node-b").labels[std::to_string(i)] = "violating";
+    }
+    const auto all = labels_json(nodes);
+    CHECK(steps_of(*all) == 3);  // one for each of these two nodes
+    CHECK(whole(*all).find("omitted") == std::string::npos);
+    CHECK(whole(*labels_json(nodes, 100'000)).ends_with("}}],\"omitted\":1}\n"));
+  }
+
   TEST_CASE_FIXTURE(house, "labels are listed for the nodes that have some, and for their policy") {
-    CHECK(labels_json(nodes) == "{\"nodes\":[]}\n");
+    CHECK(whole(*labels_json(nodes)) == "{\"nodes\":[]}\n");
     node("node-b").labels["power"] = "violating";
-    CHECK(labels_json(nodes) == "{\"nodes\":[{\"node\":\"node-b\",\"labels\":{\"power\":\"violating\"}}]}\n");
+    CHECK(whole(*labels_json(nodes)) ==
+          "{\"nodes\":[{\"node\":\"node-b\",\"labels\":{\"power\":\"violating\"}}]}\n");
     node("node-b").labels["other"] = "violating";
     CHECK(whole(*policy_list(nodes, {}, 100))
               .find(R"("labels":[{"label":"power=violating","count":1,"nodes":["node-b"]}]})") !=

@@ -245,6 +245,30 @@ TEST_SUITE("aggregator/ops/metrics") {
     CHECK(own_metrics_text(samples).find("state=\"violating\"} 3\n") != std::string::npos);
   }
 
+  TEST_CASE_FIXTURE(house, "the metrics of many policies take many slices, and each family comes once") {
+    add_policies(299);
+    std::vector<policy::strategy_status> said;
+    for (const auto& [key, p] : nodes.policies())
+      said.push_back({.policy = key, .pass = 1, .violating = 1, .missing = 1, .violated_by = 1});
+    const auto page = own_exposition({{"binnacle_sessions", {}, std::uint64_t{2}}}, nodes, said);
+    int steps = 1;
+    while (page->step()) ++steps;
+    CHECK(steps >= 5);
+    const std::string text = joined(page->take());
+    CHECK(text.starts_with("# HELP binnacle_sessions "));
+    for (const char* family : {"binnacle_policy_info", "binnacle_policy_revision", "binnacle_policy_nodes",
+                               "binnacle_policy_violating_nodes", "binnacle_policy_node_state"}) {
+      CAPTURE(family);
+      const std::string head = "\n# TYPE " + std::string(family) + " gauge\n";
+      CHECK(text.find(head) != std::string::npos);
+      CHECK(text.find(head) == text.rfind(head));
+      const std::string of_the_last = "\n" + std::string(family) + R"({namespace="tenant",policy="p298")";
+      CHECK(text.find(of_the_last) != std::string::npos);
+    }
+    CHECK(text.find(R"(binnacle_policy_node_state{namespace="tenant",policy="p7",strategy="dontschedule",)"
+                    R"(node="node-b",state="missing"} 1)") != std::string::npos);
+  }
+
   TEST_CASE_FIXTURE(house, "a policy that is gone names no nodes") {
     policy::strategy_status said{.policy = {"default", "gone"}};
     said.violating = 1;

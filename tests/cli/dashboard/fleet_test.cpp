@@ -53,6 +53,15 @@ TEST_SUITE("cli/dashboard/fleet") {
     CHECK(all[0].at("verdicts") == json::parse(nodes_sample).at("nodes").at(0).at("verdicts"));
   }
 
+  TEST_CASE("what the answer had no room for is told") {
+    fleet f;
+    f.take(json::parse(R"({"metrics":[],"nodes":[],"total":9,"omitted":9,"strategiesOmitted":3})"), 1000);
+    CHECK(integer(json::parse(f.since(0)), "omitted") == 9);
+    CHECK(integer(json::parse(f.since(0)), "strategiesOmitted") == 3);
+    f.take(nodes(""), 2000);
+    CHECK(f.since(0).find("strategiesOmitted") == std::string::npos);
+  }
+
   TEST_CASE("a page is told what changed since what it has seen, and of a node only the parts that did") {
     fleet f;
     f.take(nodes(node("a", R"({"value":1,"ageMs":100})") + "," + node("b", R"({"value":1,"ageMs":100})")),

@@ -41,6 +41,17 @@ TEST_SUITE("cli/doctor/report") {
           "1 failure, 1 warning; 1 ok, 1 not checked from here.\n");
   }
 
+  TEST_CASE("what a terminal would obey never leaves, whoever said it") {
+    const std::vector<chapter> said{{"agent",
+                                     {warning("a label \xc2\x9b"
+                                              "31mred",
+                                              "see \x1b[2J")}}};
+    const std::string text = as_text("n1", said, {}, 60);
+    CHECK(text.find("a label ?31mred\n") != std::string::npos);
+    CHECK(text.find("mend: see ?[2J\n") != std::string::npos);
+    CHECK(as_json("n1", said).find(R"(a label \u009b31mred)") != std::string::npos);
+  }
+
   TEST_CASE("colours change nothing but colours") {
     std::string painted = as_text("n1", sample, paint{true}, 60);
     CHECK(painted.find("\x1b[31mfailure\x1b[0m") != painted.npos);

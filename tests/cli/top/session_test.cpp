@@ -83,6 +83,16 @@ TEST_SUITE("cli/top/session") {
     CHECK(b.shows("no node has connected yet"));
   }
 
+  TEST_CASE("what the answer had no room for is said") {
+    bench b;
+    b.s.resize(160, 24);
+    std::string sample = many(3);
+    sample.insert(sample.size() - 1, R"(,"omitted":4,"strategiesOmitted":2)");
+    b.take(sample.c_str());
+    CHECK(b.shows("4 more have no room in the answer"));
+    CHECK(b.shows("no room for the verdicts of 2 strategies"));
+  }
+
   TEST_CASE("what is shown without an aggregator says how old it is") {
     bench b;
     b.take();

@@ -88,6 +88,13 @@ TEST_SUITE("cli/views/top") {
           "* in part: some members have no value, or the values cover less than 80 % of a window\n");
   }
 
+  TEST_CASE("verdicts that the answer had no room for are told") {
+    json::value cut = parsed(nodes_sample);
+    cut.as_object()["strategiesOmitted"] = 3;
+    CHECK(render_top(cut, url, {}, no_colours)
+              .ends_with("no room for the verdicts of 3 strategies (binnacle policy list)\n"));
+  }
+
   TEST_CASE("a rule whose values cover too little of its window says so, whatever the verdict") {
     const char* const sample =
         R"({"nodes":[{"name":"a","connected":true,"verdicts":[

@@ -50,6 +50,17 @@ TEST_SUITE("common/text/json_writer") {
     CHECK(as_json("\n") == R"("\n")");
   }
 
+  TEST_CASE("what nobody sees and a terminal may obey is escaped, also in a text that is else plain") {
+    CHECK(as_json("\xc2\x9b"
+                  "31mred") == R"("\u009b31mred")");
+    CHECK(as_json("del\x7f"
+                  "ete") == R"("del\u007fete")");
+    CHECK(as_json("a long and plain text\x7f") == R"("a long and plain text\u007f")");
+    CHECK(as_json("turn\u202e round\u2069") == R"("turn\u202e round\u2069")");
+    CHECK(as_json("tag\U000e0041") == R"("tag\udb40\udc41")");
+    CHECK(as_json("~\u00a0\u00e9") == "\"~\u00a0\u00e9\"");
+  }
+
   TEST_CASE("bytes that are no UTF-8 become the replacement character, one each") {
     const std::string r = "\xef\xbf\xbd";
     CHECK(as_json("a\xff"

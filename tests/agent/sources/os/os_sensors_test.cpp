@@ -117,7 +117,7 @@ TEST_CASE("two chips whose names differ only in bytes that are not UTF-8 have tw
   root.write("class/hwmon/hwmon1/name", "fan\xfe\n");
   root.write("class/hwmon/hwmon1/fan1_input", "800\n");
   const auto found = find_hwmon_chips(root.path(), false);
-  REQUIRE(found);
+  REQUIRE(found.has_value());
   REQUIRE(found->all.size() == 2);
   CHECK(found->all[0].name == "fan?");
   CHECK(found->all[1].name == "fan?-hwmon1");

@@ -323,8 +323,8 @@ TEST_CASE("zero: a psys that moves so little that it shows 0 W is implausible") 
 TEST_CASE(
     "psys of another package: it is the platform, the one that moves counts, and two that move do not") {
   auto zones = machines::xeon_two_sockets();
-  const auto by_first = [](const machine& m) { return m.psys(); };
-  const auto by_second = [](const machine& m) {
+  const auto by_first = [](machine& m) { return m.psys(); };
+  const auto by_second = [](machine& m) {
     return shown(m.out, "rapl_zone_power_watts", {{"zone", "psys"}, {"package", "1"}});
   };
   SUBCASE("it alone") {
