@@ -17,8 +17,9 @@ std::string_view node_in_version_1(std::string_view of_series) {
     protozero::pbf_reader label = series.get_message();
     std::string_view name, value;
     while (label.next()) {
+      std::string_view& to = label.tag() == version_1::label_name ? name : value;
       const auto text = label.get_view();
-      (label.tag() == version_1::label_name ? name : value) = std::string_view(text.data(), text.size());
+      to = std::string_view(text.data(), text.size());
     }
     if (name == "node") return value;
   }

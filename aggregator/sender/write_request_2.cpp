@@ -116,9 +116,10 @@ halves halves_of_version_2(const std::string& body) {
   std::uint32_t node = 0;  // the place of its name
   protozero::pbf_reader request(plain);
   while (request.next()) {
+    const bool is_symbol = request.tag() == v2::request_symbol;  // get_view() forgets the tag
     const auto view = request.get_view();
     const std::string_view message(view.data(), view.size());
-    if (request.tag() == v2::request_symbol) {
+    if (is_symbol) {
       symbols.push_back(message);
       lists.add_string(v2::request_symbol, message.data(), message.size());
       continue;

@@ -33,7 +33,8 @@ std::vector<std::string> text_of(const page& p, std::size_t width = 80) {
 
 struct bench {
   session s{{}, true};
-  std::vector<std::string> text(std::int64_t now = 0) { return text_of(s.draw(now)); }
+  std::size_t width = 80;
+  std::vector<std::string> text(std::int64_t now = 0) { return text_of(s.draw(now), width); }
   std::string all(std::int64_t now = 0) { return fmt::format("{}\n", fmt::join(text(now), "\n")); }
   bool shows(std::string_view what, std::int64_t now = 0) { return all(now).find(what) != std::string::npos; }
   void type(std::string_view keys) {
@@ -85,7 +86,7 @@ TEST_SUITE("cli/top/session") {
 
   TEST_CASE("what the answer had no room for is said") {
     bench b;
-    b.s.resize(160, 24);
+    b.s.resize(b.width = 160, 24);
     std::string sample = many(3);
     sample.insert(sample.size() - 1, R"(,"omitted":4,"strategiesOmitted":2)");
     b.take(sample.c_str());
