@@ -209,7 +209,8 @@ std::set<std::string> rapl_source::packages_online(const std::set<std::string>& 
 
 // Announces what the machine has and no door shows: a package with a CPU online, and the memory of a package
 // where the memory of others is counted. It is missing, and so is the node's sum, which would silently lack
-// it. The packages are compared by their number first: firmware may number them differently from the CPUs.
+// it. A socket without DIMMs has a counter that stays at 0, so the driver rightly leaves it out. The packages
+// are compared by their number first: firmware may number them differently from the CPUs.
 void rapl_source::adopt_unseen(const std::vector<power_event>& events, board& out) {
   std::set<std::string> packages, memories;
   for (const auto& known : zones_) {
@@ -227,8 +228,11 @@ void rapl_source::adopt_unseen(const std::vector<power_event>& events, board& ou
       if (packages.insert(p).second) adopt(zone_without_folder("package", p), events, out);
     }
   }
+  if (memories.empty() || std::ranges::includes(memories, packages)) return;
+  const auto without_memory = packages_without_memory(options_.sys_root);
   for (const auto& p : packages) {
-    if (!memories.empty() && !memories.contains(p)) adopt(zone_without_folder("dram", p), events, out);
+    const bool has_memory = !without_memory.contains(std::string(socket_of(p)));
+    if (has_memory && !memories.contains(p)) adopt(zone_without_folder("dram", p), events, out);
   }
 }
 

@@ -105,9 +105,6 @@ rapl_tree zones_of_type(const std::string& sys_root, const char* type) {
   return tree;
 }
 
-// "0" of "0-die-1".
-std::string_view socket_of(std::string_view package) { return package.substr(0, package.find("-die-")); }
-
 // Whether these zones have this one, or divide its socket differently. The platform has one counter that
 // moves, at whichever package.
 bool shows(std::span<const rapl_zone> zones, const rapl_zone& z) {
@@ -135,6 +132,8 @@ std::string other_control_type(const std::string& sys_root) {
 }
 
 }  // namespace
+
+std::string_view socket_of(std::string_view package) { return package.substr(0, package.find("-die-")); }
 
 rapl_zone zone_without_folder(std::string zone, std::string package) {
   rapl_zone z;

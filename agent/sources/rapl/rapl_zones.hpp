@@ -3,6 +3,7 @@
 #include "common/error.hpp"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace binnacle::agent {
@@ -25,6 +26,9 @@ struct rapl_zone {
 
   bool is_package() const noexcept { return zone == "package"; }
 };
+
+/// "0" of the package "0-die-1".
+std::string_view socket_of(std::string_view package);
 
 /// A zone that powercap does not show, under the name that it would have there.
 rapl_zone zone_without_folder(std::string zone, std::string package);

@@ -95,6 +95,22 @@ TEST_CASE("each package, its memory and its platform, through the CPUs of the ma
   CHECK(zones_of(found).size() == 5);
 }
 
+// The kernel looks at one CPU whether the memory counts, and then shows the event for each package.
+TEST_CASE("the memory of a socket without DIMMs is no event") {
+  bench b(pmus::xeon());
+  const std::string nodes = "devices/system/node/";
+  b.sys.write(nodes + "node0/cpulist", "0-1\n");
+  b.sys.write(nodes + "node1/cpulist", "2-3\n");
+  b.sys.write(nodes + "online", "0-1\n");
+  b.sys.write(nodes + "has_memory", "0\n");
+  b.warm_up();
+  CHECK(shown(b.out, "rapl_zone_power_watts", {{"zone", "dram"}, {"package", "0"}}) == "20.0");
+  CHECK(shown(b.out, "rapl_zone_power_watts", {{"zone", "dram"}, {"package", "1"}}) == "no such series");
+  CHECK(b.watts("1") == "150.0");
+  CHECK(b.source.limitation().empty());
+  CHECK(b.source.probe().size() == 4);
+}
+
 TEST_CASE("a die with counters of its own has powercap's name") {
   auto machine = pmus::epyc();
   machine.seats = {{0, 0}, {0, 0}, {0, 1}, {0, 1}};

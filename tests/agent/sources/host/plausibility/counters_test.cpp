@@ -412,6 +412,36 @@ TEST_CASE("half a machine: a package or its memory that nothing counts is missin
   }
 }
 
+// Before, the memory of the second socket was missing, and so was the sum, for good.
+TEST_CASE("a socket without DIMMs has no memory that could be missing") {
+  auto zones = machines::xeon_two_sockets();
+  zones.pop_back();  // psys
+  machine m(zones, 180);
+  for (int cpu = 0; cpu < 4; ++cpu) {
+    m.sys.write(fmt::format("devices/system/cpu/cpu{}/topology/physical_package_id", cpu),
+                cpu % 2 == 0 ? "0\n" : "1\n");
+  }
+  m.sys.remove(zone_folder({1, 1}));
+  const std::string nodes = "devices/system/node/";
+  m.sys.write(nodes + "node0/cpulist", "0,2\n");
+  m.sys.write(nodes + "node1/cpulist", "1,3\n");
+  m.sys.write(nodes + "online", "0-1\n");
+  SUBCASE("so the sum is there") {
+    m.sys.write(nodes + "has_memory", "0\n");
+    m.begin();
+    m.pass(10s);
+    CHECK(m.node("rapl") == "381.6");
+    CHECK(m.dram("1") == "no such series");
+    CHECK(m.rapl.limitation().empty());
+  }
+  SUBCASE("a socket with DIMMs has") {
+    m.sys.write(nodes + "has_memory", "0-1\n");
+    m.begin();
+    m.pass(10s);
+    CHECK(m.node("rapl") == "missing");
+  }
+}
+
 TEST_CASE("memory that never moved counts as memory that is not there, memory that died does not") {
   machine m(machines::xeon_two_sockets());
   REQUIRE(m.sim.set_watts("psys stop"));
