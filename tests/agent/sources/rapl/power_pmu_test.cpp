@@ -223,6 +223,32 @@ TEST_CASE("a package that powercap does not show is counted by the perf PMU") {
   CHECK(b.watts("1") == "150.0");
 }
 
+// The perf PMU of recent servers shows psys also where the BIOS has switched it off. Before, it was
+// announced, and the status of rapl asked for rights, or complained of a counter that never moves.
+TEST_CASE("a psys that the driver leaves out because it does not count is not taken from the perf PMU") {
+  bench b(pmus::xeon());
+  b.sim.rate = [](const perf_encoding&, unsigned) { return 0.0; };
+  auto zones = machines::xeon_two_sockets();
+  zones.pop_back();  // psys
+  powercap_sim powercap(b.sys.path(), zones, 70, 0);
+  SUBCASE("with the right to count") {}
+  SUBCASE("without") {
+    b.sim.refusal = [](const perf_request&) { return EACCES; };
+  }
+  REQUIRE(b.source.discover(b.out));
+  for (int i = 0; i < 15; ++i) {
+    powercap.advance(1s);
+    REQUIRE(b.read());
+  }
+  CHECK(b.watts("1") == "70.0");
+  CHECK(shown(b.out, "rapl_zone_power_watts", {{"zone", "psys"}}) == "no such series");
+  CHECK(b.source.limitation().empty());
+  CHECK(b.sim.requests().empty());
+  const auto probed = b.source.probe();
+  CHECK(probed.size() == 6);
+  CHECK(std::ranges::none_of(probed, [](const finding& f) { return holds(f.what, "psys"); }));
+}
+
 // Before, psys was read through the first package alone, whose counter may stay at 0.
 TEST_CASE("the platform is counted through another package where the first one's counter is dead") {
   bench b(pmus::xeon());
@@ -476,6 +502,11 @@ TEST_CASE("CAP_PERFMON is asked for where only the PMU shows a part, and instead
     write_pmu_tree(sys.path(), pmus::client());
     write_powercap_tree(sys.path(), package_by_mmio(), "intel-rapl-mmio");
     CHECK(needed_privileges(s, kinds).needed == (has_it ? one_capability(CAP_PERFMON) : capability_set{0}));
+  }
+  SUBCASE("not for a psys that the driver leaves out") {
+    write_pmu_tree(sys.path(), pmus::client());
+    write_powercap_tree(sys.path(), {machines::client()[0]});
+    CHECK(needed_privileges(s, kinds).needed == 0);
   }
   // Before, such a PMU was taken for all of RAPL, and the packages were lost.
   SUBCASE("a PMU without packages beside a closed powercap") {
