@@ -1,6 +1,7 @@
 #include "agent/sources/rapl/rapl.hpp"
 
 #include "agent/base/problem_summary.hpp"
+#include "agent/kernel/absence_of.hpp"
 #include "agent/kernel/cpu_list.hpp"
 #include "agent/kernel/cpu_topology.hpp"
 #include "agent/sources/power_rules.hpp"
@@ -8,6 +9,7 @@
 #include "common/system/os_error.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
@@ -124,6 +126,7 @@ result<void> rapl_source::discover(board& out) {
   // Each part comes from the first door that shows it: MMIO has only the package and perhaps its memory.
   auto zones = tree ? tree->zones : std::vector<rapl_zone>();
   add_missing(zones, zones_of(events));
+  const auto left_out = tree ? leave_out_closed(zones, events) : std::string();
   group_ = out.add_group("rapl", "", options_.period, metrics::stale_after(options_.period));
   // Packages first, because the bounds of psys and of parts depend on the packages' TDPs.
   for (const auto& z : zones) {
@@ -137,11 +140,34 @@ result<void> rapl_source::discover(board& out) {
   set_least_watts();
   problems_ = tree ? std::move(tree->problems) : by_perf.problems;
   if_closed_ = closed_energy_remedy(by_perf, options_.proc_root);
+  if (!left_out.empty()) problems_.push_back(left_out);
   for (const auto& z : zones_) {
     if (auto why = why_no_tdp(z.about); !why.empty()) problems_.push_back(std::move(why));
   }
   no_tree_ = tree ? std::string() : tree.error().message;
   return {};
+}
+
+// Leaves out new parts of powercap's packages that only the perf PMU shows and that it may not count.
+// Announced as absent, such a memory would take the node's sum away, which is there without the PMU. Gives
+// the sentence that says so.
+std::string rapl_source::leave_out_closed(std::vector<rapl_zone>& zones,
+                                          const std::vector<power_event>& events) {
+  std::vector<std::string> names;
+  int refused = 0;
+  std::erase_if(zones, [&](const rapl_zone& z) {
+    if (!z.folder.empty() || z.is_package() || find(z) != nullptr) return false;
+    const auto* e = find_event(events, z);
+    const int failed = e != nullptr ? power_counter(*e, open_).error_number() : 0;
+    if (absence_of(failed) != absence::permission) return false;
+    refused = failed;
+    names.push_back(full_name(z));
+    return true;
+  });
+  if (names.empty()) return {};
+  const auto refusal = why_refused(refused, options_.proc_root);
+  return fmt::format("powercap does not show {}, so no sum has it; the perf PMU power does not help, {}: {}",
+                     fmt::join(names, ", "), refusal.why, refusal.remedy);
 }
 
 // Chooses where a zone's energy is read: from the powercap files if they give it, otherwise from the perf PMU

@@ -73,6 +73,7 @@ class rapl_source final : public source {
 
   metered_zone* find(const rapl_zone& z);
   void adopt(const rapl_zone& z, const std::vector<power_event>& events, board& out);
+  std::string leave_out_closed(std::vector<rapl_zone>& zones, const std::vector<power_event>& events);
   void choose_door(metered_zone& known, const std::vector<power_event>& events);
   std::set<std::string> packages_online(const std::set<std::string>& counted) const;
   void adopt_unseen(const std::vector<power_event>& events, board& out);

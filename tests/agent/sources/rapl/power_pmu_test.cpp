@@ -2,6 +2,7 @@
 
 #include "agent/privileges.hpp"
 #include "agent/source_list.hpp"
+#include "agent/sources/host/host.hpp"
 #include "agent/sources/rapl/rapl.hpp"
 #include "tests/agent/perf_machine.hpp"
 #include "tests/support/machine/powercap_sim.hpp"
@@ -319,20 +320,42 @@ TEST_CASE("beside intel-rapl-mmio, which has the package alone, the PMU gives th
   CHECK(shown(b.out, "rapl_limit_watts", {{"package", "0"}, {"constraint", "long_term"}}) == "28.0");
   CHECK(shown(b.out, "rapl_zone_power_watts", {{"zone", "core"}, {"package", "0"}}) == "30.0");
   CHECK(shown(b.out, "rapl_zone_power_watts", {{"zone", "uncore"}, {"package", "0"}}) == "30.0");
+  CHECK(shown(b.out, "rapl_zone_power_watts", {{"zone", "dram"}, {"package", "0"}}) == "20.0");
   CHECK(shown(b.out, "rapl_zone_power_watts", {{"zone", "psys"}}) == "500.0");
   for (const auto& r : b.sim.requests()) CHECK(r.event.config != 2);  // not the package a second time
   CHECK(b.source.limitation().empty());
 }
 
-TEST_CASE("a part that only the PMU shows, and that may not be counted, is absent with both reasons") {
+// Before, its memory was absent, and so the node's sum, which is the package's watts without the PMU.
+TEST_CASE("parts that only the PMU shows, and that may not be counted, are left out with both reasons") {
   bench b(pmus::client());
   write_powercap_tree(b.sys.path(), package_by_mmio(), "intel-rapl-mmio");
   b.sim.refusal = [](const perf_request&) { return EACCES; };
+  host_source host({.sys_root = b.sys.path()}, b.clock.source());
   REQUIRE(b.source.discover(b.out));
-  REQUIRE(b.read());
-  CHECK(shown(b.out, "rapl_zone_power_watts", {{"zone", "psys"}}) == "permission");
-  CHECK(holds(b.source.limitation(), "powercap does not show"));
+  const auto pass = [&](unsigned seconds) {
+    for (unsigned i = 0; i < seconds; ++i) {
+      b.sys.write("devices/virtual/powercap/intel-rapl-mmio/intel-rapl-mmio:0/energy_uj",
+                  std::to_string(b.clock.now.time_since_epoch() / 1s * 9'000'000) + "\n");
+      REQUIRE(b.read());
+      REQUIRE(host.read(b.out));
+    }
+  };
+  const auto part = [&b](const metrics::label_set& labels) {
+    return shown(b.out, "rapl_zone_power_watts", labels);
+  };
+  pass(3);
+  CHECK(shown(b.out, "host_power_watts", {{"source", "rapl"}}) == "9.0");
+  CHECK(part({{"zone", "dram"}, {"package", "0"}}) == "no such series");
+  CHECK(part({{"zone", "psys"}}) == "no such series");
+  CHECK(holds(b.source.limitation(), "powercap does not show package-0 core, package-0 dram,"));
   CHECK(holds(b.source.limitation(), "CAP_PERFMON"));
+  // Once the right is there, so are the parts.
+  b.sim.refusal = [](const perf_request&) { return 0; };
+  REQUIRE(b.source.discover(b.out));
+  pass(3);
+  CHECK(part({{"zone", "dram"}, {"package", "0"}}) == "20.0");
+  CHECK(b.source.limitation().empty());
 }
 
 TEST_CASE("a socket that powercap shows as a whole and the PMU by its dies is counted once") {
