@@ -138,7 +138,11 @@ result<void> rapl_source::discover(board& out) {
   adopt_unseen(events, out);
   adopt_other_psys(events, out);
   set_least_watts();
-  problems_ = tree ? std::move(tree->problems) : by_perf.problems;
+  problems_ = tree ? std::move(tree->problems) : std::vector<std::string>();
+  const auto only_by_perf = [](const rapl_zone& z) { return z.folder.empty(); };
+  const bool needs_perf = !left_out.empty() || std::ranges::any_of(zones, only_by_perf);
+  if (!tree || needs_perf)  // otherwise nobody misses what the PMU refuses
+    problems_.insert(problems_.end(), by_perf.problems.begin(), by_perf.problems.end());
   if_closed_ = closed_energy_remedy(by_perf, options_.proc_root);
   if (!left_out.empty()) problems_.push_back(left_out);
   for (const auto& z : zones_) {

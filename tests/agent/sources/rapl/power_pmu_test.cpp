@@ -163,6 +163,28 @@ TEST_CASE("an event that does not say how many joules a count is, is refused wit
   const auto probed = b.source.probe();
   CHECK(probed.back().how == finding::grade::broken);
   CHECK(holds(probed.back().why, "energy-pkg"));
+  CHECK(probed.back().what == "the perf PMU power");
+  CHECK_FALSE(holds(probed.back().remedy, "powercap"));  // there is none
+}
+
+// Before, the status said so only where there is no powercap at all.
+TEST_CASE("what the perf PMU refuses is told beside powercap where the PMU gives other parts") {
+  auto machine = pmus::client();
+  std::erase_if(machine.pmus[3].events, [](const auto& e) { return e.first == "energy-ram.scale"; });
+  bench b(machine);
+  SUBCASE("beside MMIO") {
+    write_powercap_tree(b.sys.path(), package_by_mmio(), "intel-rapl-mmio");
+    REQUIRE(b.source.discover(b.out));
+    REQUIRE(b.read());
+    CHECK(holds(b.source.limitation(), "the event energy-ram of the perf PMU power is not used"));
+  }
+  SUBCASE("not beside intel-rapl, which has them all") {
+    write_powercap_tree(b.sys.path(), machines::client());
+    REQUIRE(b.source.discover(b.out));
+    REQUIRE(b.read());
+    CHECK(b.source.limitation().empty());
+  }
+  CHECK(holds(b.source.probe().back().remedy, "powercap has the same counters"));
 }
 
 TEST_CASE("where no event says how many joules a count is, the source says so beside powercap's reason") {
