@@ -267,10 +267,15 @@ void rapl_source::adopt_unseen(const std::vector<power_event>& events, board& ou
 }
 
 // Only one package counts the platform, and it need not be the first one. So where the first one's counter is
-// dead, those of the others are tried.
+// dead, those of the others are tried. But not in a guest, where no counter counts and each CPU may be a
+// package.
 void rapl_source::adopt_other_psys(const std::vector<power_event>& events, board& out) {
   const auto* first = find(zone_without_folder("psys", ""));
   if (first == nullptr || first->meter.reason() != absence::never_moved) return;
+  const auto counts = [](const metered_zone& z) {
+    return z.about.is_package() && why_no_watts(z) == absence::none;
+  };
+  if (std::ranges::none_of(zones_, counts)) return;
   for (const auto& e : events) {
     const auto z = zone_without_folder(e.zone, e.package);
     if (e.zone == "psys" && find(z) == nullptr) adopt(z, events, out);

@@ -292,6 +292,23 @@ TEST_CASE("the platform is counted through another package where the first one's
   CHECK(b.source.limitation().empty());
 }
 
+// Before, a guest of 64 CPUs that are each a package got 63 more counters that never move.
+TEST_CASE("in a guest, where no package counts, no other package's psys is tried") {
+  auto machine = pmus::xeon();
+  SUBCASE("psys alone") {
+    std::erase_if(machine.pmus[3].events, [](const auto& e) { return !e.first.starts_with("energy-psys"); });
+  }
+  SUBCASE("packages that never move") {}
+  bench b(machine);
+  b.sim.rate = [](const perf_encoding&, unsigned) { return 0.0; };
+  b.warm_up();
+  for (int i = 0; i < 12; ++i) REQUIRE(b.read());
+  REQUIRE(b.source.discover(b.out));
+  REQUIRE(b.read());
+  CHECK(shown(b.out, "rapl_zone_power_watts", {{"zone", "psys"}}) == "never_moved");
+  CHECK(shown(b.out, "rapl_zone_power_watts", {{"zone", "psys"}, {"package", "1"}}) == "no such series");
+}
+
 TEST_CASE("a configured TDP makes utilization of it") {
   bench b(pmus::epyc(), {.tdp_watts = 300});
   b.warm_up();
