@@ -210,13 +210,15 @@ void rapl_source::adopt(const rapl_zone& z, const std::vector<power_event>& even
   known->about = z;
   if (!z.folder.empty()) known->files.emplace(z.folder);
   choose_door(*known, events);
-  if (z.is_package()) {
-    known->watts = out.add_series(group_, "rapl_power_watts", {{"package", z.package}});
-  } else {
-    known->watts = out.add_series(group_, "rapl_zone_power_watts", zone_labels(z));
-  }
-  known->joules = out.add_series(group_, "rapl_energy_joules_total", zone_labels(z));
+  if (!known->idle) announce(*known, out);
   if (z.is_package()) announce_package(*known, out);
+}
+
+void rapl_source::announce(metered_zone& z, board& out) const {
+  const auto labels = zone_labels(z.about);
+  z.watts = z.about.is_package() ? out.add_series(group_, "rapl_power_watts", {{"package", z.about.package}})
+                                 : out.add_series(group_, "rapl_zone_power_watts", labels);
+  z.joules = out.add_series(group_, "rapl_energy_joules_total", labels);
 }
 
 // The packages that have a CPU online, or their dies where packages are counted by dies. The labels are those
@@ -352,6 +354,7 @@ result<void> rapl_source::read(board& out) {
     problems.add(why);
     if (!first) first = error{errc_of(n.error_number), std::move(why)};
   }
+  show_live_psys(out);
   limitation_ = std::move(problems).sentence();
   if (good == 0) {
     if (first) return *std::move(first);
@@ -398,11 +401,28 @@ absence rapl_source::why_no_watts(const metered_zone& z) {
   return too_few && !rule_of(z.about.zone).may_be_zero ? absence::implausible : reason;
 }
 
-// Whether this is a package's psys that never counts because another package's does.
+// Whether this is a package's psys that never counts because another package's does, or once did.
 bool rapl_source::is_idle_psys(const metered_zone& z) const {
-  return z.about.zone == "psys" && std::ranges::any_of(zones_, [&z](const metered_zone& other) {
+  if (z.about.zone != "psys" || z.meter.reason() != absence::never_moved) return false;
+  return z.idle || std::ranges::any_of(zones_, [&z](const metered_zone& other) {
            return &other != &z && other.about.zone == "psys" && why_no_watts(other) == absence::none;
          });
+}
+
+// A sum over the zone psys needs each of its members, and one that never counts would take it away. So it is
+// taken off the board, until it moves.
+void rapl_source::show_live_psys(board& out) {
+  for (auto& z : zones_) {
+    const bool idle = is_idle_psys(z);
+    if (idle == z.idle) continue;
+    z.idle = idle;
+    if (!idle) {
+      announce(z, out);
+      continue;
+    }
+    out.remove_series(std::exchange(z.watts, board::no_series));
+    out.remove_series(std::exchange(z.joules, board::no_series));
+  }
 }
 
 std::string rapl_source::why_unbelieved(const metered_zone& z) const {

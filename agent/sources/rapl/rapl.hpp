@@ -36,7 +36,8 @@ struct rapl_options {
 ///
 /// A zone that was seen once stays announced. If it vanishes, its series become absent (missing), and so does
 /// the node's sum. Otherwise the sum would silently lack a package. A package with a CPU online that no door
-/// shows is announced as missing from the start, for the same reason.
+/// shows is announced as missing from the start, for the same reason. Only a psys that never counts leaves
+/// the board, once another package's psys counts.
 class rapl_source final : public source {
  public:
   explicit rapl_source(rapl_options options, clocks time = {}, perf_opener open = open_perf_event);
@@ -62,6 +63,7 @@ class rapl_source final : public source {
     std::uint64_t range_uj = 0;
     energy_meter meter;
     double least_watts = 0;  // fewer are not believed
+    bool idle = false;       // a psys that never counts because another package's does: not on the board
     board::series_ref watts = board::no_series;
     board::series_ref joules = board::no_series;
     // Packages only.
@@ -85,6 +87,8 @@ class rapl_source final : public source {
   void set_least_watts();
   static absence why_no_watts(const metered_zone& z);
   bool is_idle_psys(const metered_zone& z) const;
+  void announce(metered_zone& z, board& out) const;
+  void show_live_psys(board& out);
   std::string why_unreadable(const metered_zone& z, const powercap_number& n) const;
   std::string why_unbelieved(const metered_zone& z) const;
   std::string why_faulty(const metered_zone& z, const std::string& what) const;
