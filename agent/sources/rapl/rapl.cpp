@@ -221,20 +221,31 @@ void rapl_source::announce(metered_zone& z, board& out) const {
   z.joules = out.add_series(group_, "rapl_energy_joules_total", labels);
 }
 
-// The packages that have a CPU online, or their dies where packages are counted by dies. The labels are those
-// that their zones would have. Empty if the kernel does not say where its CPUs sit.
-std::set<std::string> rapl_source::packages_online(const std::set<std::string>& counted) const {
-  constexpr std::string_view of_die = "-die-";
-  const bool by_dies =
-      std::ranges::any_of(counted, [&](const std::string& p) { return p.find(of_die) != p.npos; });
-  std::set<std::string> online;
+// Three files for each CPU are many on a large machine. Where a CPU sits does not change, so they are read
+// again only when other CPUs are online.
+void rapl_source::find_dies_online() {
+  auto online = read_cpu_list(options_.sys_root + "/devices/system/cpu/online");
+  if (online && online == online_) return;
+  online_ = std::move(online);
+  dies_online_.clear();
   const auto cpus = find_cpus(options_.sys_root);
   for (const unsigned cpu : cpus ? *cpus : std::vector<unsigned>()) {
     const auto seat = seat_of(options_.sys_root, cpu);
-    if (!seat.package) continue;
-    const bool whole = !by_dies || counted.contains(*seat.package);
-    online.insert(whole ? *seat.package
-                        : fmt::format("{}{}{}", *seat.package, of_die, seat.die.value_or("0")));
+    if (seat.package) dies_online_.emplace(*seat.package, seat.die.value_or("0"));
+  }
+}
+
+// The packages that have a CPU online, or their dies where packages are counted by dies. The labels are those
+// that their zones would have. Empty if the kernel does not say where its CPUs sit.
+std::set<std::string> rapl_source::packages_online(const std::set<std::string>& counted) {
+  constexpr std::string_view of_die = "-die-";
+  const bool by_dies =
+      std::ranges::any_of(counted, [&](const std::string& p) { return p.find(of_die) != p.npos; });
+  find_dies_online();
+  std::set<std::string> online;
+  for (const auto& [package, die] : dies_online_) {
+    const bool whole = !by_dies || counted.contains(package);
+    online.insert(whole ? package : fmt::format("{}{}{}", package, of_die, die));
   }
   return online;
 }

@@ -14,6 +14,7 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace binnacle::agent {
@@ -77,7 +78,8 @@ class rapl_source final : public source {
   void adopt(const rapl_zone& z, const std::vector<power_event>& events, board& out);
   std::string leave_out_closed(std::vector<rapl_zone>& zones, const std::vector<power_event>& events);
   void choose_door(metered_zone& known, const std::vector<power_event>& events);
-  std::set<std::string> packages_online(const std::set<std::string>& counted) const;
+  void find_dies_online();
+  std::set<std::string> packages_online(const std::set<std::string>& counted);
   void adopt_unseen(const std::vector<power_event>& events, board& out);
   void adopt_other_psys(const std::vector<power_event>& events, board& out);
   void announce_package(metered_zone& z, board& out);
@@ -100,9 +102,11 @@ class rapl_source final : public source {
   perf_opener open_;
   board::group_ref group_ = board::no_group;
   std::vector<metered_zone> zones_;
-  std::vector<std::string> problems_;  // of the last discovery
-  std::string no_tree_;                // why there is no powercap tree; empty if there is one
-  std::string if_closed_;              // what opens energy_uj
+  std::optional<std::vector<unsigned>> online_;  // the CPUs online when dies_online_ was looked up
+  std::set<std::pair<std::string, std::string>> dies_online_;  // package and die of these CPUs
+  std::vector<std::string> problems_;                          // of the last discovery
+  std::string no_tree_;    // why there is no powercap tree; empty if there is one
+  std::string if_closed_;  // what opens energy_uj
   std::string limitation_;
   duration asleep_{};
 };
