@@ -188,7 +188,7 @@ contender look(const way& w, std::span<figure_part> parts, bool gone, const boar
   }
   if (any_absent) c.value.reset();
   if (c.value) {
-    for (auto& p : parts) p.counted = p.counted || measured(from, p.ref).has_value();
+    for (auto& p : parts) p.counted = p.counted || (measured(from, p.ref) && !is_late(from, p.ref, now));
   }
   c.awaited = !c.value && may_still_come(c.why);
   return c;

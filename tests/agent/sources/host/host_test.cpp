@@ -289,6 +289,16 @@ TEST_CASE("the warmest inlet is the node's; one that dies makes it absent, one t
   }
 }
 
+// Before, it was taken for one that counted, and once the other one was read again, the inlet was absent.
+TEST_CASE("an inlet whose value was old from the start has not counted") {
+  bench b;
+  const auto other = b.out.add_group("bmc", "other", 5s, 15s);
+  b.out.set(b.add(b.bmc, "bmc_inlet_temperature_celsius", {{"sensor", "Inlet left"}}), 24.0);
+  b.out.set(b.add(other, "bmc_inlet_temperature_celsius", {{"sensor", "Inlet right"}}), 41.0);
+  b.pass(30, {b.bmc});
+  CHECK(shown(b.out, "host_inlet_temperature_celsius", {{"source", "bmc"}}) == "24.0");
+}
+
 TEST_CASE("without an inlet of the BMC, what is named as one is taken, and nothing else") {
   bench b;
   const auto chips = b.out.add_group("os", "chips", 10s, 30s);
