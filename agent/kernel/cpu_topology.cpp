@@ -1,5 +1,6 @@
 #include "agent/kernel/cpu_topology.hpp"
 
+#include "agent/kernel/cpu_list.hpp"
 #include "agent/kernel/kernel_file.hpp"
 #include "common/system/os_error.hpp"
 #include "common/text/text.hpp"
@@ -38,6 +39,24 @@ cpu_seat seat_of(const std::string& sys_root, unsigned cpu) {
     return text && parse_unsigned(*text) ? std::move(text) : std::nullopt;
   };
   return {cpu, number("physical_package_id"), number("die_id"), number("core_id")};
+}
+
+// A node lies in one package, so its first CPU says in which one. A node without CPUs says nothing.
+std::set<std::string> packages_without_memory(const std::string& sys_root) {
+  const auto nodes = sys_root + "/devices/system/node/";
+  const auto online = read_cpu_list(nodes + "online"), with_memory = read_cpu_list(nodes + "has_memory");
+  if (!online || !with_memory) return {};
+  std::set<std::string> with, without;
+  for (const unsigned node : *online) {
+    const auto cpus = read_cpu_list(fmt::format("{}node{}/cpulist", nodes, node));
+    if (!cpus || cpus->empty()) continue;
+    auto seat = seat_of(sys_root, cpus->front());
+    if (!seat.package) continue;
+    auto& those = std::ranges::binary_search(*with_memory, node) ? with : without;
+    those.insert(*std::move(seat.package));
+  }
+  for (const auto& package : with) without.erase(package);
+  return without;
 }
 
 std::vector<std::pair<std::string_view, std::string_view>> first_cpu(std::string_view cpuinfo) {

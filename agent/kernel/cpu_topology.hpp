@@ -3,6 +3,7 @@
 #include "common/error.hpp"
 
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -23,6 +24,11 @@ result<std::vector<unsigned>> find_cpus(const std::string& sys_root);
 /// Reads SYS/devices/system/cpu/cpuN/topology. Blocks: three small files. Source: Linux
 /// Documentation/ABI/stable/sysfs-devices-system-cpu.
 cpu_seat seat_of(const std::string& sys_root, unsigned cpu);
+
+/// The packages whose NUMA nodes have no memory: a socket without DIMMs. None if the kernel does not say
+/// which nodes have memory. Blocks: a few small files a node. Source: Linux
+/// Documentation/ABI/stable/sysfs-devices-node.
+std::set<std::string> packages_without_memory(const std::string& sys_root);
 
 /// The first CPU's part of /proc/cpuinfo: names and values in their order, as views into `cpuinfo`. Pure.
 /// Source: Linux Documentation/arch/x86/cpuinfo.rst; show_cpuinfo() of each architecture.

@@ -47,8 +47,9 @@ inline constexpr duration usual_still_after = std::chrono::seconds(10);
 /// package, the platform, the machine) that is no valid value.
 constexpr bool no_watts(double watts) noexcept { return watts < 0.05; }
 
-/// Whether these watts are shown as less than 0. No thing that we measure gives power back, and in a sum such
-/// a number would hide what the other parts draw.
+/// Whether these watts are shown as less than 0. What draws power never says so; a meter that counts both
+/// ways does (a battery's, a shunt's). Either way, in a sum such a number would hide what the other parts
+/// draw.
 constexpr bool negative_watts(double watts) noexcept { return watts <= -0.05; }
 
 }  // namespace binnacle::agent

@@ -112,14 +112,14 @@ bool is(const wire::series_info& s, const member& m) {
                                   }));
 }
 
-std::string_view label_of(const wire::series_info& s, std::string_view name) {
-  const auto at = std::ranges::find(s.labels, name, [](const auto& l) { return std::string_view(l.first); });
-  return at == s.labels.end() ? std::string_view() : std::string_view(at->second);
+std::string_view label_of(const metrics::label_set& labels, std::string_view name) {
+  const auto at = std::ranges::find(labels, name, [](const auto& l) { return std::string_view(l.first); });
+  return at == labels.end() ? std::string_view() : std::string_view(at->second);
 }
 
 bool is_named(const wire::series_info& s, std::span<const std::string> patterns) {
-  const auto label = label_of(s, "sensor"), type = label_of(s, "type");
-  const auto chip_and_label = fmt::format("{}/{}", label_of(s, "chip"), label);
+  const auto label = label_of(s.labels, "sensor"), type = label_of(s.labels, "type");
+  const auto chip_and_label = fmt::format("{}/{}", label_of(s.labels, "chip"), label);
   return std::ranges::any_of(patterns, [&](const std::string& p) {
     return label.empty() ? matches_glob(p, type) : matches_glob(p, label) || matches_glob(p, chip_and_label);
   });
@@ -188,7 +188,7 @@ contender look(const way& w, std::span<figure_part> parts, bool gone, const boar
   }
   if (any_absent) c.value.reset();
   if (c.value) {
-    for (auto& p : parts) p.counted = p.counted || measured(from, p.ref).has_value();
+    for (auto& p : parts) p.counted = p.counted || (measured(from, p.ref) && !is_late(from, p.ref, now));
   }
   c.awaited = !c.value && may_still_come(c.why);
   return c;
@@ -215,12 +215,20 @@ metrics::label_set identity_of(const wire::series_info& s) {
   return labels;
 }
 
+// Whether these labels of one family are those of one part. A sensor of a BMC has its id for good, while its
+// name grows and shrinks: "Input" is "Input (power supply 1)" when another one of that name comes.
+bool same_part(const metrics::label_set& a, const metrics::label_set& b) {
+  const auto id = label_of(a, "id"), other = label_of(b, "id");
+  return id.empty() || other.empty() ? a == b : id == other;
+}
+
 // Whether the part is still there, and its source now says that another series contains it.
 bool is_contained(const figure_part& p, const board& from) {
   constexpr std::string_view zone_in_another = "os_powercap_part_power_watts";
   return std::ranges::any_of(from.series(), [&](const board::entry& e) {
-    return !e.removed && (e.info.family == p.family || e.info.family == zone_in_another) &&
-           identity_of(e.info) == p.labels;
+    if (e.removed) return false;
+    if (e.info.family == p.family) return same_part(identity_of(e.info), p.labels);
+    return e.info.family == zone_in_another && identity_of(e.info) == p.labels;
   });
 }
 
@@ -239,7 +247,7 @@ void remember(std::vector<figure_part> before, std::vector<figure_part>& parts,
   for (auto& b : before) {
     if (!b.counted) continue;
     const auto at = std::ranges::find_if(
-        parts, [&b](const figure_part& p) { return p.family == b.family && p.labels == b.labels; });
+        parts, [&b](const figure_part& p) { return p.family == b.family && same_part(p.labels, b.labels); });
     if (at != parts.end()) {
       at->counted = true;
     } else if (gone.size() < most_gone && !is_contained(b, from)) {

@@ -79,16 +79,17 @@ class network_part final : public os_part {
     return {};
   }
 
-  std::string limitation() const override {
-    if (illegible_ > 0) {
-      return fmt::format(
-          "{} left out, because the name is not UTF-8: rename it (ip link set NAME name OTHER)",
-          illegible_ == 1 ? "a network interface is"
-                          : fmt::format("each of {} network interfaces is", illegible_));
+  void add_limitations(problem_summary& to) const override {
+    if (left_out_ > 0) {
+      to.add(fmt::format("{} network interfaces more than the {} that are read{}", left_out_, most_interfaces,
+                         with_virtual_ ? ": leave virtual-interfaces off" : ""));
     }
-    if (left_out_ == 0) return {};
-    return fmt::format("{} network interfaces more than the {} that are read{}", left_out_, most_interfaces,
-                       with_virtual_ ? ": leave virtual-interfaces off" : "");
+    if (illegible_ > 0) {
+      to.add(
+          fmt::format("{} left out, because the name is not UTF-8: rename it (ip link set NAME name OTHER)",
+                      illegible_ == 1 ? "a network interface is"
+                                      : fmt::format("each of {} network interfaces is", illegible_)));
+    }
   }
 
  private:

@@ -59,7 +59,9 @@ std::vector<finding> os_source::probe() {
     auto& there = outcomes[i];
     if (there) there = e.part->read(scratch);
     if (there) {
-      auto left_out = e.part->limitation();
+      problem_summary limits;
+      e.part->add_limitations(limits);
+      auto left_out = std::move(limits).sentence();
       found.push_back({left_out.empty() ? finding::grade::works : finding::grade::limited,
                        e.part->what(),
                        std::move(left_out),
@@ -105,7 +107,7 @@ result<void> os_source::read(board& out) {
     const auto done = e.part->read(out);
     any = any || done.has_value();
     if (!done && !first) first = done.error();
-    if (done) left_out.add(e.part->limitation());
+    if (done) e.part->add_limitations(left_out);
   }
   if (!any)
     return first ? *std::move(first)

@@ -2,6 +2,7 @@
 
 #include "agent/base/board.hpp"
 #include "agent/base/clocks.hpp"
+#include "agent/base/problem_summary.hpp"
 #include "agent/kernel/kernel_file.hpp"
 #include "agent/kernel/slow_reader.hpp"
 
@@ -27,8 +28,8 @@ class os_part {
   virtual result<void> discover(board& out, board::group_ref group) = 0;
   /// Reads it once. If this returns an error, the part has already made its series absent.
   virtual result<void> read(board& out) = 0;
-  /// What is left out although the last read succeeded, in one sentence. Empty if nothing is.
-  virtual std::string limitation() const { return {}; }
+  /// Adds what is left out although the last read succeeded, each thing in a sentence.
+  virtual void add_limitations(problem_summary& /*to*/) const {}
 };
 
 /// Where the parts look, how often, and what they share.

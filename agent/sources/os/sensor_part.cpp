@@ -85,20 +85,21 @@ class sensor_part final : public os_part {
     return outcome;
   }
 
-  std::string limitation() const override {
+  void add_limitations(problem_summary& to) const override {
     for (const auto& c : chips_) {
       for (std::size_t i = 0; i < c.outputs.size(); ++i) {
         if (!c.outputs[i].negative) continue;
-        return fmt::format(
-            "{} {} says less than 0 W, so it is not used: reload its driver, or report it to the kernel's "
-            "makers",
-            c.about.name, c.about.sensors[i].labels.back().second);
+        to.add(fmt::format(
+            "{} {} says less than 0 W, so it is not used: a meter that counts both ways, such as a "
+            "battery's, may say so; for any other, reload its driver, or report it to the kernel's makers",
+            c.about.name, c.about.sensors[i].labels.back().second));
       }
     }
-    if (left_out_ == 0) return {};
-    return fmt::format(
-        "{}: {} chips or sensors are left out: at most {} chips are read, and as many sensors of each chip",
-        folder_, left_out_, sensor_chips::most);
+    if (left_out_ > 0) {
+      to.add(fmt::format(
+          "{}: {} chips or sensors are left out: at most {} chips are read, and as many sensors of each chip",
+          folder_, left_out_, sensor_chips::most));
+    }
   }
 
  private:

@@ -62,6 +62,7 @@ power_pmu find_power_pmu(const std::string& sys_root) {
   const pmu_device power(folder, static_cast<std::uint32_t>(*number));
   if (!power.box_cpus()) return found;
   const auto seats = seats_of(sys_root, *power.box_cpus(), found.problems);
+  const auto without_memory = packages_without_memory(sys_root);
   for (const auto& [name, zone] : known_events) {
     const auto alias = power.alias(std::string(name));
     const auto encoding = power.encode(name);
@@ -78,6 +79,7 @@ power_pmu find_power_pmu(const std::string& sys_root) {
       continue;
     }
     for (const auto& s : seats) {
+      if (zone == "dram" && without_memory.contains(*s.package)) continue;
       const bool first_psys = zone == "psys" && &s == seats.data();
       found.events.push_back({std::string(zone), first_psys ? std::string() : label_of(s, seats), s.cpu,
                               *encoding, *alias->scale});

@@ -28,8 +28,9 @@ struct power_pmu {
 };
 
 /// Looks at the PMU below `sys_root`; empty if there is none. There is a package or die for each CPU in its
-/// cpumask, named as in powercap. An event that does not say how many joules a count is, is refused. Blocks:
-/// a few small files. Source: arch/x86/events/rapl.c.
+/// cpumask, named as in powercap. An event that does not say how many joules a count is, is refused. The
+/// kernel shows the memory's event for every package if one has memory; here a package without memory has
+/// none. Blocks: a few small files. Source: arch/x86/events/rapl.c.
 power_pmu find_power_pmu(const std::string& sys_root);
 
 /// The zones that these events measure, as find_rapl_zones() would give them, but without folder and

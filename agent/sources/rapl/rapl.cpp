@@ -1,6 +1,7 @@
 #include "agent/sources/rapl/rapl.hpp"
 
 #include "agent/base/problem_summary.hpp"
+#include "agent/kernel/absence_of.hpp"
 #include "agent/kernel/cpu_list.hpp"
 #include "agent/kernel/cpu_topology.hpp"
 #include "agent/sources/power_rules.hpp"
@@ -8,6 +9,7 @@
 #include "common/system/os_error.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
@@ -124,6 +126,7 @@ result<void> rapl_source::discover(board& out) {
   // Each part comes from the first door that shows it: MMIO has only the package and perhaps its memory.
   auto zones = tree ? tree->zones : std::vector<rapl_zone>();
   add_missing(zones, zones_of(events));
+  const auto left_out = tree ? leave_out_closed(zones, events) : std::string();
   group_ = out.add_group("rapl", "", options_.period, metrics::stale_after(options_.period));
   // Packages first, because the bounds of psys and of parts depend on the packages' TDPs.
   for (const auto& z : zones) {
@@ -135,13 +138,40 @@ result<void> rapl_source::discover(board& out) {
   adopt_unseen(events, out);
   adopt_other_psys(events, out);
   set_least_watts();
-  problems_ = tree ? std::move(tree->problems) : by_perf.problems;
+  problems_ = tree ? std::move(tree->problems) : std::vector<std::string>();
+  const auto only_by_perf = [](const rapl_zone& z) { return z.folder.empty(); };
+  const bool needs_perf = !left_out.empty() || std::ranges::any_of(zones, only_by_perf);
+  if (!tree || needs_perf)  // otherwise nobody misses what the PMU refuses
+    problems_.insert(problems_.end(), by_perf.problems.begin(), by_perf.problems.end());
   if_closed_ = closed_energy_remedy(by_perf, options_.proc_root);
+  if (!left_out.empty()) problems_.push_back(left_out);
   for (const auto& z : zones_) {
     if (auto why = why_no_tdp(z.about); !why.empty()) problems_.push_back(std::move(why));
   }
   no_tree_ = tree ? std::string() : tree.error().message;
   return {};
+}
+
+// Leaves out new parts of powercap's packages that only the perf PMU shows and that it may not count.
+// Announced as absent, such a memory would take the node's sum away, which is there without the PMU. Gives
+// the sentence that says so.
+std::string rapl_source::leave_out_closed(std::vector<rapl_zone>& zones,
+                                          const std::vector<power_event>& events) {
+  std::vector<std::string> names;
+  int refused = 0;
+  std::erase_if(zones, [&](const rapl_zone& z) {
+    if (!z.folder.empty() || z.is_package() || find(z) != nullptr) return false;
+    const auto* e = find_event(events, z);
+    const int failed = e != nullptr ? power_counter(*e, open_).error_number() : 0;
+    if (absence_of(failed) != absence::permission) return false;
+    refused = failed;
+    names.push_back(full_name(z));
+    return true;
+  });
+  if (names.empty()) return {};
+  const auto refusal = why_refused(refused, options_.proc_root);
+  return fmt::format("powercap does not show {}, so no sum has it; the perf PMU power does not help, {}: {}",
+                     fmt::join(names, ", "), refusal.why, refusal.remedy);
 }
 
 // Chooses where a zone's energy is read: from the powercap files if they give it, otherwise from the perf PMU
@@ -180,36 +210,50 @@ void rapl_source::adopt(const rapl_zone& z, const std::vector<power_event>& even
   known->about = z;
   if (!z.folder.empty()) known->files.emplace(z.folder);
   choose_door(*known, events);
-  if (z.is_package()) {
-    known->watts = out.add_series(group_, "rapl_power_watts", {{"package", z.package}});
-  } else {
-    known->watts = out.add_series(group_, "rapl_zone_power_watts", zone_labels(z));
-  }
-  known->joules = out.add_series(group_, "rapl_energy_joules_total", zone_labels(z));
+  if (!known->idle) announce(*known, out);
   if (z.is_package()) announce_package(*known, out);
+}
+
+void rapl_source::announce(metered_zone& z, board& out) const {
+  const auto labels = zone_labels(z.about);
+  z.watts = z.about.is_package() ? out.add_series(group_, "rapl_power_watts", {{"package", z.about.package}})
+                                 : out.add_series(group_, "rapl_zone_power_watts", labels);
+  z.joules = out.add_series(group_, "rapl_energy_joules_total", labels);
+}
+
+// Three files for each CPU are many on a large machine. Where a CPU sits does not change, so they are read
+// again only when other CPUs are online.
+void rapl_source::find_dies_online() {
+  auto online = read_cpu_list(options_.sys_root + "/devices/system/cpu/online");
+  if (online && online == online_) return;
+  online_ = std::move(online);
+  dies_online_.clear();
+  const auto cpus = find_cpus(options_.sys_root);
+  for (const unsigned cpu : cpus ? *cpus : std::vector<unsigned>()) {
+    const auto seat = seat_of(options_.sys_root, cpu);
+    if (seat.package) dies_online_.emplace(*seat.package, seat.die.value_or("0"));
+  }
 }
 
 // The packages that have a CPU online, or their dies where packages are counted by dies. The labels are those
 // that their zones would have. Empty if the kernel does not say where its CPUs sit.
-std::set<std::string> rapl_source::packages_online(const std::set<std::string>& counted) const {
+std::set<std::string> rapl_source::packages_online(const std::set<std::string>& counted) {
   constexpr std::string_view of_die = "-die-";
   const bool by_dies =
       std::ranges::any_of(counted, [&](const std::string& p) { return p.find(of_die) != p.npos; });
+  find_dies_online();
   std::set<std::string> online;
-  const auto cpus = find_cpus(options_.sys_root);
-  for (const unsigned cpu : cpus ? *cpus : std::vector<unsigned>()) {
-    const auto seat = seat_of(options_.sys_root, cpu);
-    if (!seat.package) continue;
-    const bool whole = !by_dies || counted.contains(*seat.package);
-    online.insert(whole ? *seat.package
-                        : fmt::format("{}{}{}", *seat.package, of_die, seat.die.value_or("0")));
+  for (const auto& [package, die] : dies_online_) {
+    const bool whole = !by_dies || counted.contains(package);
+    online.insert(whole ? package : fmt::format("{}{}{}", package, of_die, die));
   }
   return online;
 }
 
 // Announces what the machine has and no door shows: a package with a CPU online, and the memory of a package
 // where the memory of others is counted. It is missing, and so is the node's sum, which would silently lack
-// it. The packages are compared by their number first: firmware may number them differently from the CPUs.
+// it. A socket without DIMMs has a counter that stays at 0, so the driver rightly leaves it out. The packages
+// are compared by their number first: firmware may number them differently from the CPUs.
 void rapl_source::adopt_unseen(const std::vector<power_event>& events, board& out) {
   std::set<std::string> packages, memories;
   for (const auto& known : zones_) {
@@ -227,16 +271,24 @@ void rapl_source::adopt_unseen(const std::vector<power_event>& events, board& ou
       if (packages.insert(p).second) adopt(zone_without_folder("package", p), events, out);
     }
   }
+  if (memories.empty() || std::ranges::includes(memories, packages)) return;
+  const auto without_memory = packages_without_memory(options_.sys_root);
   for (const auto& p : packages) {
-    if (!memories.empty() && !memories.contains(p)) adopt(zone_without_folder("dram", p), events, out);
+    const bool has_memory = !without_memory.contains(std::string(socket_of(p)));
+    if (has_memory && !memories.contains(p)) adopt(zone_without_folder("dram", p), events, out);
   }
 }
 
 // Only one package counts the platform, and it need not be the first one. So where the first one's counter is
-// dead, those of the others are tried.
+// dead, those of the others are tried. But not in a guest, where no counter counts and each CPU may be a
+// package.
 void rapl_source::adopt_other_psys(const std::vector<power_event>& events, board& out) {
   const auto* first = find(zone_without_folder("psys", ""));
   if (first == nullptr || first->meter.reason() != absence::never_moved) return;
+  const auto counts = [](const metered_zone& z) {
+    return z.about.is_package() && why_no_watts(z) == absence::none;
+  };
+  if (std::ranges::none_of(zones_, counts)) return;
   for (const auto& e : events) {
     const auto z = zone_without_folder(e.zone, e.package);
     if (e.zone == "psys" && find(z) == nullptr) adopt(z, events, out);
@@ -313,6 +365,7 @@ result<void> rapl_source::read(board& out) {
     problems.add(why);
     if (!first) first = error{errc_of(n.error_number), std::move(why)};
   }
+  show_live_psys(out);
   limitation_ = std::move(problems).sentence();
   if (good == 0) {
     if (first) return *std::move(first);
@@ -359,11 +412,28 @@ absence rapl_source::why_no_watts(const metered_zone& z) {
   return too_few && !rule_of(z.about.zone).may_be_zero ? absence::implausible : reason;
 }
 
-// Whether this is a package's psys that never counts because another package's does.
+// Whether this is a package's psys that never counts because another package's does, or once did.
 bool rapl_source::is_idle_psys(const metered_zone& z) const {
-  return z.about.zone == "psys" && std::ranges::any_of(zones_, [&z](const metered_zone& other) {
+  if (z.about.zone != "psys" || z.meter.reason() != absence::never_moved) return false;
+  return z.idle || std::ranges::any_of(zones_, [&z](const metered_zone& other) {
            return &other != &z && other.about.zone == "psys" && why_no_watts(other) == absence::none;
          });
+}
+
+// A sum over the zone psys needs each of its members, and one that never counts would take it away. So it is
+// taken off the board, until it moves.
+void rapl_source::show_live_psys(board& out) {
+  for (auto& z : zones_) {
+    const bool idle = is_idle_psys(z);
+    if (idle == z.idle) continue;
+    z.idle = idle;
+    if (!idle) {
+      announce(z, out);
+      continue;
+    }
+    out.remove_series(std::exchange(z.watts, board::no_series));
+    out.remove_series(std::exchange(z.joules, board::no_series));
+  }
 }
 
 std::string rapl_source::why_unbelieved(const metered_zone& z) const {

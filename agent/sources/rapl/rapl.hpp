@@ -14,6 +14,7 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace binnacle::agent {
@@ -36,7 +37,8 @@ struct rapl_options {
 ///
 /// A zone that was seen once stays announced. If it vanishes, its series become absent (missing), and so does
 /// the node's sum. Otherwise the sum would silently lack a package. A package with a CPU online that no door
-/// shows is announced as missing from the start, for the same reason.
+/// shows is announced as missing from the start, for the same reason. Only a psys that never counts leaves
+/// the board, once another package's psys counts.
 class rapl_source final : public source {
  public:
   explicit rapl_source(rapl_options options, clocks time = {}, perf_opener open = open_perf_event);
@@ -62,6 +64,7 @@ class rapl_source final : public source {
     std::uint64_t range_uj = 0;
     energy_meter meter;
     double least_watts = 0;  // fewer are not believed
+    bool idle = false;       // a psys that never counts because another package's does: not on the board
     board::series_ref watts = board::no_series;
     board::series_ref joules = board::no_series;
     // Packages only.
@@ -73,8 +76,10 @@ class rapl_source final : public source {
 
   metered_zone* find(const rapl_zone& z);
   void adopt(const rapl_zone& z, const std::vector<power_event>& events, board& out);
+  std::string leave_out_closed(std::vector<rapl_zone>& zones, const std::vector<power_event>& events);
   void choose_door(metered_zone& known, const std::vector<power_event>& events);
-  std::set<std::string> packages_online(const std::set<std::string>& counted) const;
+  void find_dies_online();
+  std::set<std::string> packages_online(const std::set<std::string>& counted);
   void adopt_unseen(const std::vector<power_event>& events, board& out);
   void adopt_other_psys(const std::vector<power_event>& events, board& out);
   void announce_package(metered_zone& z, board& out);
@@ -84,6 +89,8 @@ class rapl_source final : public source {
   void set_least_watts();
   static absence why_no_watts(const metered_zone& z);
   bool is_idle_psys(const metered_zone& z) const;
+  void announce(metered_zone& z, board& out) const;
+  void show_live_psys(board& out);
   std::string why_unreadable(const metered_zone& z, const powercap_number& n) const;
   std::string why_unbelieved(const metered_zone& z) const;
   std::string why_faulty(const metered_zone& z, const std::string& what) const;
@@ -95,9 +102,11 @@ class rapl_source final : public source {
   perf_opener open_;
   board::group_ref group_ = board::no_group;
   std::vector<metered_zone> zones_;
-  std::vector<std::string> problems_;  // of the last discovery
-  std::string no_tree_;                // why there is no powercap tree; empty if there is one
-  std::string if_closed_;              // what opens energy_uj
+  std::optional<std::vector<unsigned>> online_;  // the CPUs online when dies_online_ was looked up
+  std::set<std::pair<std::string, std::string>> dies_online_;  // package and die of these CPUs
+  std::vector<std::string> problems_;                          // of the last discovery
+  std::string no_tree_;    // why there is no powercap tree; empty if there is one
+  std::string if_closed_;  // what opens energy_uj
   std::string limitation_;
   duration asleep_{};
 };

@@ -74,10 +74,11 @@ finding dead(std::string what) {
           dead_counter_remedy};
 }
 
-void add_refused(const power_pmu& by_perf, std::vector<finding>& found) {
+void add_refused(const power_pmu& by_perf, bool beside_powercap, std::vector<finding>& found) {
+  std::string remedy = "report it to the kernel's or the hypervisor's makers";
+  if (beside_powercap) remedy += "; powercap has the same counters";
   for (const auto& p : by_perf.problems)
-    found.push_back({finding::grade::broken, "an event of the perf PMU power", p,
-                     "report it to the kernel's or the hypervisor's makers; powercap has the same counters"});
+    found.push_back({finding::grade::broken, "the perf PMU power", p, remedy});
 }
 
 // Why a part is not in powercap, if the perf PMU shows it.
@@ -157,7 +158,7 @@ std::vector<finding> rapl_source::probe() {
   }
   for (const auto& p : tree ? tree->problems : std::vector<std::string>())
     found.push_back({finding::grade::broken, "a zone", p, "reload the driver intel_rapl_msr"});
-  add_refused(by_perf, found);
+  add_refused(by_perf, tree.has_value(), found);
   return found;
 }
 

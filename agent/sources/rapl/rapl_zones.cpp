@@ -105,15 +105,19 @@ rapl_tree zones_of_type(const std::string& sys_root, const char* type) {
   return tree;
 }
 
-// "0" of "0-die-1".
-std::string_view socket_of(std::string_view package) { return package.substr(0, package.find("-die-")); }
+// Whether the zone is of intel-rapl, which shows every part of a package whose counter is not 0
+// (rapl_check_domain()). MMIO does not.
+bool by_intel_rapl(const rapl_zone& z) { return z.folder.find("/intel-rapl/") != std::string::npos; }
 
 // Whether these zones have this one, or divide its socket differently. The platform has one counter that
-// moves, at whichever package.
+// moves, at whichever package. Where intel-rapl counts, a part that only the perf PMU shows has a counter of
+// 0: the PMU shows psys of recent servers also where the BIOS has switched it off (intel_rapl_spr_msrs).
 bool shows(std::span<const rapl_zone> zones, const rapl_zone& z) {
   bool same_socket = false, same_package = false;
   for (const auto& known : zones) {
     if (known.zone == z.zone && (known.package == z.package || z.zone == "psys")) return true;
+    if (z.folder.empty() && by_intel_rapl(known) && (z.zone == "psys" || known.package == z.package))
+      return true;
     if (z.package.empty() || known.package.empty()) continue;
     same_socket = same_socket || socket_of(known.package) == socket_of(z.package);
     same_package = same_package || known.package == z.package;
@@ -135,6 +139,8 @@ std::string other_control_type(const std::string& sys_root) {
 }
 
 }  // namespace
+
+std::string_view socket_of(std::string_view package) { return package.substr(0, package.find("-die-")); }
 
 rapl_zone zone_without_folder(std::string zone, std::string package) {
   rapl_zone z;

@@ -3,6 +3,7 @@
 #include "common/error.hpp"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace binnacle::agent {
@@ -26,6 +27,9 @@ struct rapl_zone {
   bool is_package() const noexcept { return zone == "package"; }
 };
 
+/// "0" of the package "0-die-1".
+std::string_view socket_of(std::string_view package);
+
 /// A zone that powercap does not show, under the name that it would have there.
 rapl_zone zone_without_folder(std::string zone, std::string package);
 
@@ -42,9 +46,10 @@ struct rapl_tree {
 /// Documentation/power/powercap/powercap.rst, drivers/thermal/intel/int340x_thermal/processor_thermal_rapl.c.
 result<rapl_tree> find_rapl_zones(const std::string& sys_root);
 
-/// Adds to `zones` those of `others`, another view of the same machine, that it does not show. Nothing is
-/// counted twice: where the two divide a socket differently (one into dies, the other not, as kernels did
-/// with some EPYCs), that socket stays as `zones` has it. Pure.
+/// Adds to `zones` those of `others`, another view of the same machine, that it does not show. Zones without
+/// a folder are those of the perf PMU: it adds no part to a package of intel-rapl, which shows every part
+/// that counts. Nothing is counted twice: where the two divide a socket differently (one into dies, the other
+/// not, as kernels did with some EPYCs), that socket stays as `zones` has it. Pure.
 void add_missing(std::vector<rapl_zone>& zones, const std::vector<rapl_zone>& others);
 
 /// Why no zone was found, in parts for --probe.

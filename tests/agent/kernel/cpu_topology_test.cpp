@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -47,6 +48,22 @@ TEST_CASE("a seat has what the kernel says; what it does not know is nothing, no
     CHECK(seat.die == "0");
   }
   SUBCASE("of a CPU that is offline") { CHECK_FALSE(seat_of(sys.path(), 4).core.has_value()); }
+}
+
+TEST_CASE("a package has no memory if each of its nodes has none, and the kernel says so") {
+  const temp_folder sys;
+  const std::string nodes = "devices/system/node/";
+  for (const char* cpu : {"0", "1", "2"}) {
+    sys.write("devices/system/cpu/cpu" + std::string(cpu) + "/topology/physical_package_id",
+              std::string(cpu) + "\n");
+    sys.write(nodes + "node" + cpu + "/cpulist", std::string(cpu) + "\n");
+  }
+  sys.write(nodes + "node3/cpulist", "2\n");  // a second node of package 2
+  sys.write(nodes + "node4/cpulist", "\n");   // memory without CPUs
+  sys.write(nodes + "online", "0-4\n");
+  CHECK(packages_without_memory(sys.path()).empty());
+  sys.write(nodes + "has_memory", "0,3-4\n");
+  CHECK(packages_without_memory(sys.path()) == std::set<std::string>{"1"});
 }
 
 TEST_CASE("the first CPU's lines of cpuinfo are taken, without the tabs that pad them") {

@@ -534,7 +534,6 @@ TEST_SUITE("agent/uplink") {
       for (int turn = 0; turn < 12'000 && wanted != "os_load1"; ++turn) co_await async::sleep_for(5ms);
       CHECK(wanted == "os_load1");
       CHECK(calls <= agent::uplink_options::most_interests_at_once + 1 + (boot_clock::now() - begun) / 1s);
-      CHECK(calls < 5000);
       bool stopped = false;
       up.stop(1s, [&stopped] { stopped = true; });
       while ((co_await p->next()) != event::ended) {

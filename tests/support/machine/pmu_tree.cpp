@@ -100,10 +100,11 @@ pmu_machine client() {
                     {{"event", "config:0-7"}, {"umask", "config:8-15"}},
                     joined(in_mebibytes("data_read", "event=0xff,umask=0x20"),
                            in_mebibytes("data_write", "event=0xff,umask=0x30"))});
-  m.pmus.push_back(
-      power(31, "0",
-            joined(joined(in_joules("energy-pkg", "event=0x02"), in_joules("energy-cores", "event=0x01")),
-                   joined(in_joules("energy-gpu", "event=0x04"), in_joules("energy-psys", "event=0x05")))));
+  m.pmus.push_back(power(
+      31, "0",
+      joined(joined(in_joules("energy-pkg", "event=0x02"), in_joules("energy-cores", "event=0x01")),
+             joined(in_joules("energy-ram", "event=0x03"),
+                    joined(in_joules("energy-gpu", "event=0x04"), in_joules("energy-psys", "event=0x05"))))));
   return m;
 }
 

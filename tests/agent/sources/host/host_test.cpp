@@ -256,6 +256,34 @@ TEST_CASE(
   }
 }
 
+// A BMC's sensor has the name "Input" while no other one of its kind has it. Before, it was taken for another
+// sensor, and the sum was absent until the agent was restarted.
+TEST_CASE("a sensor of the BMC whose name grows or shrinks is the same sensor") {
+  bench b;
+  auto supplies = b.out.add_group("bmc", "supplies", 5s, 15s);
+  const auto say = [&](const char* name, const char* id, double watts) {
+    b.out.set(b.add(supplies, "bmc_power_watts",
+                    {{"sensor", name}, {"entity", "power supply"}, {"id", id}, {"scope", "node"}}),
+              watts);
+  };
+  say("Input", "sensor 1", 100);
+  b.pass(1, {supplies});
+  CHECK(b.watts("bmc") == "100.0");
+  b.out.remove_group(supplies);
+  supplies = b.out.add_group("bmc", "supplies", 5s, 15s);
+  say("Input (power supply 1)", "sensor 1", 100);
+  say("Input (power supply 2)", "sensor 2", 110);
+  b.pass(16, {supplies});
+  CHECK(b.watts("bmc") == "210.0");
+  CHECK(b.host.limitation().empty());
+  b.out.remove_group(supplies);
+  supplies = b.out.add_group("bmc", "supplies", 5s, 15s);
+  say("Input", "sensor 1", 100);
+  b.pass(16, {supplies});
+  CHECK(b.watts("bmc") == "missing");
+  CHECK(agent::test::holds(b.host.limitation(), "id=\"sensor 2\""));
+}
+
 // Before, the other one's 24 °C were fresh and the node's.
 TEST_CASE("the warmest inlet is the node's; one that dies makes it absent, one that never lived does not") {
   bench b;
@@ -287,6 +315,16 @@ TEST_CASE("the warmest inlet is the node's; one that dies makes it absent, one t
     CHECK(inlet() == "missing");
     CHECK(agent::test::holds(b.host.limitation(), "sensor=\"Inlet right\""));
   }
+}
+
+// Before, it was taken for one that counted, and once the other one was read again, the inlet was absent.
+TEST_CASE("an inlet whose value was old from the start has not counted") {
+  bench b;
+  const auto other = b.out.add_group("bmc", "other", 5s, 15s);
+  b.out.set(b.add(b.bmc, "bmc_inlet_temperature_celsius", {{"sensor", "Inlet left"}}), 24.0);
+  b.out.set(b.add(other, "bmc_inlet_temperature_celsius", {{"sensor", "Inlet right"}}), 41.0);
+  b.pass(30, {b.bmc});
+  CHECK(shown(b.out, "host_inlet_temperature_celsius", {{"source", "bmc"}}) == "24.0");
 }
 
 TEST_CASE("without an inlet of the BMC, what is named as one is taken, and nothing else") {

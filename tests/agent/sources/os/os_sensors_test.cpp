@@ -343,6 +343,8 @@ TEST_CASE("a sensor of power that says less than 0 W is implausible, a temperatu
   CHECK(m.of("os_hwmon_temperature_celsius", chip, "temp1") == "-5.0");
   CHECK(shown(m.out, "os_powercap_power_watts", {{"chip", "arm-scmi"}, {"zone", "SOC"}}) == "implausible");
   CHECK(agent::test::holds(m.os->limitation(), chip + " CPU power says less than 0 W"));
+  CHECK(agent::test::holds(m.os->limitation(), "such as a battery's"));
+  CHECK(agent::test::holds(m.os->limitation(), "(and 1 problem more)"));  // that of arm-scmi
   m.set("class/hwmon/hwmon0/power1_input", "75000000");
   m.set("class/powercap/arm-scmi:0/power_uw", "-1");  // shown as 0
   m.later(30s);

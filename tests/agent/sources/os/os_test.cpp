@@ -158,6 +158,12 @@ TEST_CASE("interfaces beyond the bound are counted and told, and read when there
   const metrics::label_set last{{"device", "veth257"}, {"kind", "virtual"}};
   CHECK(shown(m.out, "os_network_receive_bytes_total", last) == "no such series");
   CHECK(os.limitation().starts_with("2 network interfaces more than the 256 that are read"));
+  many.emplace_back("vf\xff", 1);  // one more problem, which does not hide this one
+  m.net(many);
+  REQUIRE(os.read(m.out));
+  CHECK(os.limitation().starts_with("2 network interfaces more than the 256 that are read"));
+  CHECK(agent::test::holds(os.limitation(), "(and 1 problem more)"));
+  many.pop_back();
   many.erase(many.begin(), many.begin() + 2);
   m.net(many);
   REQUIRE(os.read(m.out));  // the first two interfaces are forgotten

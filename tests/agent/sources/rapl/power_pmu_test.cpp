@@ -2,6 +2,7 @@
 
 #include "agent/privileges.hpp"
 #include "agent/source_list.hpp"
+#include "agent/sources/host/host.hpp"
 #include "agent/sources/rapl/rapl.hpp"
 #include "tests/agent/perf_machine.hpp"
 #include "tests/support/machine/powercap_sim.hpp"
@@ -95,6 +96,22 @@ TEST_CASE("each package, its memory and its platform, through the CPUs of the ma
   CHECK(zones_of(found).size() == 5);
 }
 
+// The kernel looks at one CPU whether the memory counts, and then shows the event for each package.
+TEST_CASE("the memory of a socket without DIMMs is no event") {
+  bench b(pmus::xeon());
+  const std::string nodes = "devices/system/node/";
+  b.sys.write(nodes + "node0/cpulist", "0-1\n");
+  b.sys.write(nodes + "node1/cpulist", "2-3\n");
+  b.sys.write(nodes + "online", "0-1\n");
+  b.sys.write(nodes + "has_memory", "0\n");
+  b.warm_up();
+  CHECK(shown(b.out, "rapl_zone_power_watts", {{"zone", "dram"}, {"package", "0"}}) == "20.0");
+  CHECK(shown(b.out, "rapl_zone_power_watts", {{"zone", "dram"}, {"package", "1"}}) == "no such series");
+  CHECK(b.watts("1") == "150.0");
+  CHECK(b.source.limitation().empty());
+  CHECK(b.source.probe().size() == 4);
+}
+
 TEST_CASE("a die with counters of its own has powercap's name") {
   auto machine = pmus::epyc();
   machine.seats = {{0, 0}, {0, 0}, {0, 1}, {0, 1}};
@@ -146,6 +163,28 @@ TEST_CASE("an event that does not say how many joules a count is, is refused wit
   const auto probed = b.source.probe();
   CHECK(probed.back().how == finding::grade::broken);
   CHECK(holds(probed.back().why, "energy-pkg"));
+  CHECK(probed.back().what == "the perf PMU power");
+  CHECK_FALSE(holds(probed.back().remedy, "powercap"));  // there is none
+}
+
+// Before, the status said so only where there is no powercap at all.
+TEST_CASE("what the perf PMU refuses is told beside powercap where the PMU gives other parts") {
+  auto machine = pmus::client();
+  std::erase_if(machine.pmus[3].events, [](const auto& e) { return e.first == "energy-ram.scale"; });
+  bench b(machine);
+  SUBCASE("beside MMIO") {
+    write_powercap_tree(b.sys.path(), package_by_mmio(), "intel-rapl-mmio");
+    REQUIRE(b.source.discover(b.out));
+    REQUIRE(b.read());
+    CHECK(holds(b.source.limitation(), "the event energy-ram of the perf PMU power is not used"));
+  }
+  SUBCASE("not beside intel-rapl, which has them all") {
+    write_powercap_tree(b.sys.path(), machines::client());
+    REQUIRE(b.source.discover(b.out));
+    REQUIRE(b.read());
+    CHECK(b.source.limitation().empty());
+  }
+  CHECK(holds(b.source.probe().back().remedy, "powercap has the same counters"));
 }
 
 TEST_CASE("where no event says how many joules a count is, the source says so beside powercap's reason") {
@@ -207,6 +246,32 @@ TEST_CASE("a package that powercap does not show is counted by the perf PMU") {
   CHECK(b.watts("1") == "150.0");
 }
 
+// The perf PMU of recent servers shows psys also where the BIOS has switched it off. Before, it was
+// announced, and the status of rapl asked for rights, or complained of a counter that never moves.
+TEST_CASE("a psys that the driver leaves out because it does not count is not taken from the perf PMU") {
+  bench b(pmus::xeon());
+  b.sim.rate = [](const perf_encoding&, unsigned) { return 0.0; };
+  auto zones = machines::xeon_two_sockets();
+  zones.pop_back();  // psys
+  powercap_sim powercap(b.sys.path(), zones, 70, 0);
+  SUBCASE("with the right to count") {}
+  SUBCASE("without") {
+    b.sim.refusal = [](const perf_request&) { return EACCES; };
+  }
+  REQUIRE(b.source.discover(b.out));
+  for (int i = 0; i < 15; ++i) {
+    powercap.advance(1s);
+    REQUIRE(b.read());
+  }
+  CHECK(b.watts("1") == "70.0");
+  CHECK(shown(b.out, "rapl_zone_power_watts", {{"zone", "psys"}}) == "no such series");
+  CHECK(b.source.limitation().empty());
+  CHECK(b.sim.requests().empty());
+  const auto probed = b.source.probe();
+  CHECK(probed.size() == 6);
+  CHECK(std::ranges::none_of(probed, [](const finding& f) { return holds(f.what, "psys"); }));
+}
+
 // Before, psys was read through the first package alone, whose counter may stay at 0.
 TEST_CASE("the platform is counted through another package where the first one's counter is dead") {
   bench b(pmus::xeon());
@@ -222,9 +287,32 @@ TEST_CASE("the platform is counted through another package where the first one's
   CHECK(holds(b.source.limitation(), "psys, energy by the perf PMU power, has never moved"));
   REQUIRE(b.source.discover(b.out));
   for (int i = 0; i < 4; ++i) REQUIRE(b.read());
-  CHECK(shown(b.out, "rapl_zone_power_watts", first) == "never_moved");
+  // A sum over the zone needs each of its members.
+  CHECK(shown(b.out, "rapl_zone_power_watts", first) == "no such series");
+  CHECK(shown(b.out, "rapl_energy_joules_total", first) == "no such series");
   CHECK(shown(b.out, "rapl_zone_power_watts", second) == "500.0");
   CHECK(b.source.limitation().empty());
+  const auto version = b.out.version();
+  REQUIRE(b.source.discover(b.out));
+  REQUIRE(b.read());
+  CHECK(b.out.version() == version);
+}
+
+// Before, a guest of 64 CPUs that are each a package got 63 more counters that never move.
+TEST_CASE("in a guest, where no package counts, no other package's psys is tried") {
+  auto machine = pmus::xeon();
+  SUBCASE("psys alone") {
+    std::erase_if(machine.pmus[3].events, [](const auto& e) { return !e.first.starts_with("energy-psys"); });
+  }
+  SUBCASE("packages that never move") {}
+  bench b(machine);
+  b.sim.rate = [](const perf_encoding&, unsigned) { return 0.0; };
+  b.warm_up();
+  for (int i = 0; i < 12; ++i) REQUIRE(b.read());
+  REQUIRE(b.source.discover(b.out));
+  REQUIRE(b.read());
+  CHECK(shown(b.out, "rapl_zone_power_watts", {{"zone", "psys"}}) == "never_moved");
+  CHECK(shown(b.out, "rapl_zone_power_watts", {{"zone", "psys"}, {"package", "1"}}) == "no such series");
 }
 
 TEST_CASE("a configured TDP makes utilization of it") {
@@ -277,20 +365,42 @@ TEST_CASE("beside intel-rapl-mmio, which has the package alone, the PMU gives th
   CHECK(shown(b.out, "rapl_limit_watts", {{"package", "0"}, {"constraint", "long_term"}}) == "28.0");
   CHECK(shown(b.out, "rapl_zone_power_watts", {{"zone", "core"}, {"package", "0"}}) == "30.0");
   CHECK(shown(b.out, "rapl_zone_power_watts", {{"zone", "uncore"}, {"package", "0"}}) == "30.0");
+  CHECK(shown(b.out, "rapl_zone_power_watts", {{"zone", "dram"}, {"package", "0"}}) == "20.0");
   CHECK(shown(b.out, "rapl_zone_power_watts", {{"zone", "psys"}}) == "500.0");
   for (const auto& r : b.sim.requests()) CHECK(r.event.config != 2);  // not the package a second time
   CHECK(b.source.limitation().empty());
 }
 
-TEST_CASE("a part that only the PMU shows, and that may not be counted, is absent with both reasons") {
+// Before, its memory was absent, and so the node's sum, which is the package's watts without the PMU.
+TEST_CASE("parts that only the PMU shows, and that may not be counted, are left out with both reasons") {
   bench b(pmus::client());
   write_powercap_tree(b.sys.path(), package_by_mmio(), "intel-rapl-mmio");
   b.sim.refusal = [](const perf_request&) { return EACCES; };
+  host_source host({.sys_root = b.sys.path()}, b.clock.source());
   REQUIRE(b.source.discover(b.out));
-  REQUIRE(b.read());
-  CHECK(shown(b.out, "rapl_zone_power_watts", {{"zone", "psys"}}) == "permission");
-  CHECK(holds(b.source.limitation(), "powercap does not show"));
+  const auto pass = [&](unsigned seconds) {
+    for (unsigned i = 0; i < seconds; ++i) {
+      b.sys.write("devices/virtual/powercap/intel-rapl-mmio/intel-rapl-mmio:0/energy_uj",
+                  std::to_string(b.clock.now.time_since_epoch() / 1s * 9'000'000) + "\n");
+      REQUIRE(b.read());
+      REQUIRE(host.read(b.out));
+    }
+  };
+  const auto part = [&b](const metrics::label_set& labels) {
+    return shown(b.out, "rapl_zone_power_watts", labels);
+  };
+  pass(3);
+  CHECK(shown(b.out, "host_power_watts", {{"source", "rapl"}}) == "9.0");
+  CHECK(part({{"zone", "dram"}, {"package", "0"}}) == "no such series");
+  CHECK(part({{"zone", "psys"}}) == "no such series");
+  CHECK(holds(b.source.limitation(), "powercap does not show package-0 core, package-0 dram,"));
   CHECK(holds(b.source.limitation(), "CAP_PERFMON"));
+  // Once the right is there, so are the parts.
+  b.sim.refusal = [](const perf_request&) { return 0; };
+  REQUIRE(b.source.discover(b.out));
+  pass(3);
+  CHECK(part({{"zone", "dram"}, {"package", "0"}}) == "20.0");
+  CHECK(b.source.limitation().empty());
 }
 
 TEST_CASE("a socket that powercap shows as a whole and the PMU by its dies is counted once") {
@@ -460,6 +570,11 @@ TEST_CASE("CAP_PERFMON is asked for where only the PMU shows a part, and instead
     write_pmu_tree(sys.path(), pmus::client());
     write_powercap_tree(sys.path(), package_by_mmio(), "intel-rapl-mmio");
     CHECK(needed_privileges(s, kinds).needed == (has_it ? one_capability(CAP_PERFMON) : capability_set{0}));
+  }
+  SUBCASE("not for a psys that the driver leaves out") {
+    write_pmu_tree(sys.path(), pmus::client());
+    write_powercap_tree(sys.path(), {machines::client()[0]});
+    CHECK(needed_privileges(s, kinds).needed == 0);
   }
   // Before, such a PMU was taken for all of RAPL, and the packages were lost.
   SUBCASE("a PMU without packages beside a closed powercap") {

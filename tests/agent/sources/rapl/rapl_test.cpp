@@ -317,6 +317,25 @@ TEST_CASE("a die that has CPUs and no zone is missing from the start, and comes 
   CHECK(b.source.limitation().empty());
 }
 
+// On 448 CPUs these are 1344 files.
+TEST_CASE("where CPUs sit is read again only when other CPUs are online") {
+  bench b(machines::epyc());
+  const auto sits = [&b](unsigned cpu, const char* package) {
+    b.sys.write("devices/system/cpu/cpu" + std::to_string(cpu) + "/topology/physical_package_id", package);
+  };
+  sits(0, "0\n");
+  sits(1, "1\n");
+  b.sys.write("devices/system/cpu/online", "0-1\n");
+  b.warm_up();
+  sits(2, "2\n");
+  REQUIRE(b.source.discover(b.out));
+  CHECK(b.watts("2") == "no such series");
+  b.sys.write("devices/system/cpu/online", "0-2\n");
+  REQUIRE(b.source.discover(b.out));
+  REQUIRE(b.source.read(b.out));
+  CHECK(b.watts("2") == "missing");
+}
+
 TEST_CASE("when the whole tree goes, the source fails and says so, and works again when it is back") {
   bench b(machines::epyc());
   b.warm_up();

@@ -351,12 +351,16 @@ TEST_CASE(
     REQUIRE(m.sim.set_watts("psys stop"));
     m.begin();
     m.pass(12s);
-    CHECK(by_first(m) == "never_moved");
+    CHECK(by_first(m) == "no such series");  // so a sum over psys is the live one
     CHECK(m.node("psys") == "259.0");
     CHECK(m.rapl.limitation().empty());
     REQUIRE(m.sim.set_watts("psys-1 stop"));
     m.pass(20s);
     CHECK(m.node("psys") == "stands_still");
+    CHECK(by_first(m) == "no such series");
+    REQUIRE(m.sim.set_watts("psys go"));  // it is back when it counts
+    m.pass(4s);
+    CHECK(by_first(m) == "259.0");
   }
   SUBCASE("both move") {
     zones.push_back({.name = "psys-1"});
@@ -409,6 +413,36 @@ TEST_CASE("half a machine: a package or its memory that nothing counts is missin
     REQUIRE(m.rapl.discover(m.out));  // and so it stays
     m.pass(1s);
     CHECK(m.node("rapl") == r.node);
+  }
+}
+
+// Before, the memory of the second socket was missing, and so was the sum, for good.
+TEST_CASE("a socket without DIMMs has no memory that could be missing") {
+  auto zones = machines::xeon_two_sockets();
+  zones.pop_back();  // psys
+  machine m(zones, 180);
+  for (int cpu = 0; cpu < 4; ++cpu) {
+    m.sys.write(fmt::format("devices/system/cpu/cpu{}/topology/physical_package_id", cpu),
+                cpu % 2 == 0 ? "0\n" : "1\n");
+  }
+  m.sys.remove(zone_folder({1, 1}));
+  const std::string nodes = "devices/system/node/";
+  m.sys.write(nodes + "node0/cpulist", "0,2\n");
+  m.sys.write(nodes + "node1/cpulist", "1,3\n");
+  m.sys.write(nodes + "online", "0-1\n");
+  SUBCASE("so the sum is there") {
+    m.sys.write(nodes + "has_memory", "0\n");
+    m.begin();
+    m.pass(10s);
+    CHECK(m.node("rapl") == "381.6");
+    CHECK(m.dram("1") == "no such series");
+    CHECK(m.rapl.limitation().empty());
+  }
+  SUBCASE("a socket with DIMMs has") {
+    m.sys.write(nodes + "has_memory", "0-1\n");
+    m.begin();
+    m.pass(10s);
+    CHECK(m.node("rapl") == "missing");
   }
 }
 
