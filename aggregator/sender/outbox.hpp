@@ -23,6 +23,7 @@ struct parcel {
   // failed at this one.
   unsigned failures = 0;
   instant failing_since{};
+  unsigned alone = 0;  ///< how many of these failures counted for one node
 };
 
 /// Requests that the server has not taken yet, the oldest first. Bounded by bytes and by age: requests that
@@ -34,8 +35,8 @@ class outbox {
   void put(parcel p, instant now);
   /// Takes the oldest request out; nothing if there is none.
   std::optional<parcel> take(instant now);
-  /// Puts back a request that could not be delivered, in front of all others; it is dropped if newer ones
-  /// fill the box.
+  /// Puts back a request that could not be delivered: in front of all others, but behind older ones, which
+  /// let it pass. It is dropped if newer ones fill the box.
   void put_back(parcel p, instant now);
   /// Puts it back behind the first one that waits, if any.
   void put_after_next(parcel p, instant now);

@@ -38,7 +38,8 @@ fate triage::of_failed(parcel& p, instant now) {
   if (p.failing_since == instant()) p.failing_since = now;
   if (++p.failures < (now < wary_until_ ? failures_when_wary : failures_at_first)) return fate::again;
   if (p.nodes > 1) return fate::in_halves;
-  if (taken_at_ <= p.failing_since) return fate::after_next;
+  if (taken_at_ <= p.failing_since)
+    return p.alone++ % failures_at_first == 0 ? fate::after_next : fate::again;
   wary_until_ = now + wary_for;
   return fate::given_up;
 }

@@ -93,6 +93,15 @@ TEST_SUITE("aggregator/sender/triage") {
     CHECK(t.of(failed(), node, now += 1s) == fate::given_up);
   }
 
+  TEST_CASE("defect: while a server fails at everything, a request let the next one pass at each failure") {
+    triage t;
+    instant now(1h);
+    parcel p = request_of(1);
+    int passed = 0;
+    for (int i = 0; i < 605; ++i) passed += t.of(failed(), p, now += 1s) == fate::after_next ? 1 : 0;
+    CHECK(passed == 100);
+  }
+
   TEST_CASE("while a server fails at everything, or is away, nothing is given up") {
     triage t;
     instant now(1h);
