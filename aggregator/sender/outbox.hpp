@@ -19,11 +19,11 @@ struct parcel {
   instant made{};
   const dialect* in = nullptr;  ///< in which the body is written
   std::size_t nodes = 1;        ///< whose samples these are
-  // How often the server failed at this request, or at the one that this is a part of; and when it first
-  // failed at this one.
+  // How often the server failed at this request, or at the one that this is a part of, and since when.
   unsigned failures = 0;
   instant failing_since{};
-  unsigned alone = 0;  ///< how many of these failures counted for one node
+  unsigned alone = 0;          ///< how many of these failures counted for one node
+  unsigned beside_others = 0;  ///< how many came while the server took other requests
 };
 
 /// Requests that the server has not taken yet, the oldest first. Bounded by bytes and by age: requests that

@@ -176,7 +176,8 @@ void sender::impl::halve(const parcel& p) {
   const instant now = boot_clock::now();
   const auto put = [&](part& one) {
     if (one.samples != 0)
-      waiting.put_back({std::move(one.body), one.samples, p.made, p.in, one.nodes, p.failures}, now);
+      waiting.put_back(
+          {std::move(one.body), one.samples, p.made, p.in, one.nodes, p.failures, p.failing_since}, now);
   };
   put(both.second);
   put(both.first);
