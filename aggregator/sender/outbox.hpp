@@ -24,6 +24,7 @@ struct parcel {
   instant failing_since{};
   unsigned alone = 0;          ///< how many of these failures counted for one node
   unsigned beside_others = 0;  ///< how many came while the server took other requests
+  bool is_part = false;        ///< of a request that was sent in halves
 };
 
 /// Requests that the server has not taken yet, the oldest first. Bounded by bytes and by age: requests that
