@@ -134,10 +134,7 @@ bool power_learning::meet(node_state& n, store::node_id id, const store::row& ce
   }
   n.by = power;
   n.about = about;
-  if (about != nullptr) {
-    const std::string_view accelerators = store::label_of(*about, "accelerators");
-    n.has_accelerators = !accelerators.empty() && accelerators != "0";
-  }
+  if (about != nullptr) n.measures_accelerators = store::accelerators_measured(n.meter, *about) > 0;
   n.cpus = cpus;
   if (n.kept && power != nullptr) go_on(n, id);
   return power != nullptr;
@@ -263,9 +260,7 @@ void power_learning::pool() {
 std::shared_ptr<const predict::model> power_learning::model_of(const node_state& n, instant now) const {
   const double cores = store::first_present(*n.cells, policy::cpus_metric, now).value;
   if (cores <= 0) return n.told;  // not known now: as before
-  const bool in_watts =
-      n.has_accelerators && !n.meter.empty() && store::part_measured(n.meter) != "processors";
-  if (in_watts) {
+  if (n.measures_accelerators) {
     if (auto line = rated_model(n, cores, now)) return line;
   }
   const predict::statistics& own = believed(n);

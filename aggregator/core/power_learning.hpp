@@ -109,7 +109,7 @@ class power_learning {
     // The series of `cells` that named meter and hardware when they were looked at last, and its CPUs then.
     const store::shape::series *by = nullptr, *about = nullptr;
     double cpus = 0;
-    bool has_accelerators = false;
+    bool measures_accelerators = false;       // its meter does
     std::optional<instant> other_cpus_since;  // it says another number of CPUs, and nothing else has changed
     instant quiet_until{};  // nothing is learned until then, after a change of machine or meter
     // Of a meter that may lag.

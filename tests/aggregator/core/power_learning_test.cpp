@@ -189,8 +189,8 @@ TEST_SUITE("aggregator/core/power_learning") {
       const char *meter, *accelerators;
       from source;
     };
-    for (const kind& k :
-         {kind{"dcmi", "8", from::rated}, kind{"dcmi", "0", from::node}, kind{"rapl", "8", from::node}}) {
+    for (const kind& k : {kind{"dcmi", "8", from::rated}, kind{"dcmi", "0", from::node},
+                          kind{"rapl", "8", from::node}, kind{"dcmi", "unknown", from::node}}) {
       CAPTURE(k.meter);
       CAPTURE(k.accelerators);
       world w;
