@@ -31,20 +31,26 @@ bool alike(const predict::model& a, const predict::model& b) {
 
 }  // namespace
 
-void power_learning::learn(bool yes, instant now) {
-  if (yes == power_.has_value()) return;
+power_learning::news power_learning::learn(bool yes, instant now) {
+  news out;
+  if (yes == power_.has_value()) return out;
   if (!yes) {
     store_.unwatch(power_->id);
     store_.unwatch(load_->id);
     power_.reset();
     load_.reset();
     next_turn_ = instant::max();
-    return;
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      if (nodes_[i] && std::exchange(nodes_[i]->stood_still, false))
+        out.notes.emplace_back(static_cast<store::node_id>(i), std::string());
+    }
+    return out;
   }
   const policy::power_columns read;
   power_ = store_.watch(read.watts, now);
   load_ = store_.watch(read.load, now);
   next_turn_ = now + between_turns;
+  return out;
 }
 
 power_learning::news power_learning::tick(instant now) {

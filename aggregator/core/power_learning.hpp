@@ -48,9 +48,6 @@ class power_learning {
   /// `from` must outlive this.
   explicit power_learning(store::warehouse& from) : store_(from) {}
 
-  /// From now on it learns, or rests. What it has learned stays.
-  void learn(bool yes, instant now);
-
   /// A node's curve is learned from nothing again.
   struct restart {
     store::node_id node{};
@@ -61,9 +58,12 @@ class power_learning {
     std::vector<std::pair<store::node_id, std::shared_ptr<const predict::model>>> models;
     std::vector<restart> restarts;
     /// Why a node's meter teaches nothing now, a clause: "its meter (dcmi) stands still though its load
-    /// moves"; empty: it teaches again.
+    /// moves"; empty: it teaches again, or nothing is learned now.
     std::vector<std::pair<store::node_id, std::string>> notes;
   };
+  /// From now on it learns, or rests. What it has learned stays. While it rests, no meter is looked at, so
+  /// the news takes back what was said of them.
+  news learn(bool yes, instant now);
   news tick(instant now);
   instant next_deadline() const noexcept { return next_turn_; }
 
