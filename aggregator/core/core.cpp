@@ -182,7 +182,7 @@ void core::put_in_force() {
   affordable_.choose(wanted_.policies, fleet(), *names_);
   readers_changed_ = true;
   engine_.set_policies(affordable_.in_force(), now_);
-  learning_.learn(asks_for_watts(*engine_.table()), now_);
+  tell(learning_.learn(asks_for_watts(*engine_.table()), now_));
   say_too_costly();
   if (!wanted_.complete) return;
   std::set<std::string, std::less<>> wrong = wanted_.wrong;
@@ -277,12 +277,15 @@ instant core::tick(instant now) {
   // The store first: it may still have a value where a part of one has expired.
   store_.expire(at(now));
   engine_.tick(now_);
-  auto learned = learning_.tick(now_);
+  tell(learning_.tick(now_));
+  settle();
+  return promised_ = next_deadline();
+}
+
+void core::tell(power_learning::news learned) {
   for (auto& [node, why] : learned.restarts) yield_(learning_restarted{store_.name(node), std::move(why)});
   if (!learned.models.empty() || !learned.notes.empty())
     yield_(faces_news(models_learned{std::move(learned.models), std::move(learned.notes)}));
-  settle();
-  return promised_ = next_deadline();
 }
 
 std::vector<store::warehouse::gone_node> core::forget_idle(duration idle, instant now) {

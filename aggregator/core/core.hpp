@@ -179,6 +179,7 @@ class core {
   void add_node(draft& d, store::node_id id) const;
   std::vector<policy::kept_policy> policies_to_keep() const;
   void put_in_force();
+  void tell(power_learning::news learned);
   void say_too_costly();
   void share_readings();
   std::size_t fleet() const noexcept { return std::max(store_.node_count(), router_.objects()); }

@@ -31,20 +31,26 @@ bool alike(const predict::model& a, const predict::model& b) {
 
 }  // namespace
 
-void power_learning::learn(bool yes, instant now) {
-  if (yes == power_.has_value()) return;
+power_learning::news power_learning::learn(bool yes, instant now) {
+  news out;
+  if (yes == power_.has_value()) return out;
   if (!yes) {
     store_.unwatch(power_->id);
     store_.unwatch(load_->id);
     power_.reset();
     load_.reset();
     next_turn_ = instant::max();
-    return;
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      if (nodes_[i] && std::exchange(nodes_[i]->stood_still, false))
+        out.notes.emplace_back(static_cast<store::node_id>(i), std::string());
+    }
+    return out;
   }
   const policy::power_columns read;
   power_ = store_.watch(read.watts, now);
   load_ = store_.watch(read.load, now);
   next_turn_ = now + between_turns;
+  return out;
 }
 
 power_learning::news power_learning::tick(instant now) {
@@ -134,10 +140,7 @@ bool power_learning::meet(node_state& n, store::node_id id, const store::row& ce
   }
   n.by = power;
   n.about = about;
-  if (about != nullptr) {
-    const std::string_view accelerators = store::label_of(*about, "accelerators");
-    n.has_accelerators = !accelerators.empty() && accelerators != "0";
-  }
+  if (about != nullptr) n.measures_accelerators = store::accelerators_measured(n.meter, *about) > 0;
   n.cpus = cpus;
   if (n.kept && power != nullptr) go_on(n, id);
   return power != nullptr;
@@ -263,9 +266,7 @@ void power_learning::pool() {
 std::shared_ptr<const predict::model> power_learning::model_of(const node_state& n, instant now) const {
   const double cores = store::first_present(*n.cells, policy::cpus_metric, now).value;
   if (cores <= 0) return n.told;  // not known now: as before
-  const bool in_watts =
-      n.has_accelerators && !n.meter.empty() && store::part_measured(n.meter) != "processors";
-  if (in_watts) {
+  if (n.measures_accelerators) {
     if (auto line = rated_model(n, cores, now)) return line;
   }
   const predict::statistics& own = believed(n);

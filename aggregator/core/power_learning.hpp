@@ -48,9 +48,6 @@ class power_learning {
   /// `from` must outlive this.
   explicit power_learning(store::warehouse& from) : store_(from) {}
 
-  /// From now on it learns, or rests. What it has learned stays.
-  void learn(bool yes, instant now);
-
   /// A node's curve is learned from nothing again.
   struct restart {
     store::node_id node{};
@@ -61,9 +58,12 @@ class power_learning {
     std::vector<std::pair<store::node_id, std::shared_ptr<const predict::model>>> models;
     std::vector<restart> restarts;
     /// Why a node's meter teaches nothing now, a clause: "its meter (dcmi) stands still though its load
-    /// moves"; empty: it teaches again.
+    /// moves"; empty: it teaches again, or nothing is learned now.
     std::vector<std::pair<store::node_id, std::string>> notes;
   };
+  /// From now on it learns, or rests. What it has learned stays. While it rests, no meter is looked at, so
+  /// the news takes back what was said of them.
+  news learn(bool yes, instant now);
   news tick(instant now);
   instant next_deadline() const noexcept { return next_turn_; }
 
@@ -109,7 +109,7 @@ class power_learning {
     // The series of `cells` that named meter and hardware when they were looked at last, and its CPUs then.
     const store::shape::series *by = nullptr, *about = nullptr;
     double cpus = 0;
-    bool has_accelerators = false;
+    bool measures_accelerators = false;       // its meter does
     std::optional<instant> other_cpus_since;  // it says another number of CPUs, and nothing else has changed
     instant quiet_until{};  // nothing is learned until then, after a change of machine or meter
     // Of a meter that may lag.

@@ -255,19 +255,6 @@ std::string to_json(const record& r, const node_names& names, const explain_opti
   return text;
 }
 
-std::string to_json(const ring& decisions, const query& q, const explain_options& options) {
-  std::string text;
-  json_writer out(text);
-  out.begin_object().key("decisions").begin_array();
-  for (const record* r : decisions.find(q)) write_record(out, *r, decisions.names(), options);
-  out.end_array()
-      .field("kept", decisions.size())
-      .field("total", decisions.total())
-      .field("dropped", decisions.dropped())
-      .end_object();
-  return text;
-}
-
 std::vector<std::string> to_text(const record& r, const node_names& names, const explain_options& options) {
   std::vector<std::string> lines{rfc3339(r.wall) + ' ' + summary(r)};
   if (r.spread) lines.push_back(spread::text(*r.spread));

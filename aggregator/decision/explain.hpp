@@ -82,9 +82,6 @@ class record_writer {
   std::uint32_t asked_;
 };
 
-/// {"decisions":[…newest first…],"kept":n,"total":n,"dropped":n}: what the ops face answers.
-std::string to_json(const ring& decisions, const query& q, const explain_options& options = {});
-
 /// The decision as text for people: a headline, then one line for each node, "node-b refused:
 /// rapl_power_watts 71.4 > 60 (11.4 over), read 180ms ago".
 std::vector<std::string> to_text(const record& r, const node_names& names,

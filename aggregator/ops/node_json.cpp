@@ -54,6 +54,18 @@ void write_head(json_writer& out, const store::node_view& node, instant now) {
   out.end_object();
 }
 
+std::size_t bytes_in_json(std::string_view text) {
+  std::string told;
+  append_json_string(told, text);
+  return told.size();
+}
+
+/// Whether a value may cover too little of a window. Old names and users' aliases may bring a window of their
+/// own.
+bool may_have_window(const policy::published_rule& rule) {
+  return rule.definition.window > duration::zero() || metrics::find(rule.definition.metric) == nullptr;
+}
+
 /// The members that name the strategy. They are the same for every node.
 std::string head_of(const policy::published_policy& p, const policy::published_strategy& s) {
   std::string text;
@@ -95,14 +107,16 @@ void write_uncovered(json_writer& out, const policy::published_strategy& s, stor
 verdict_writer::verdict_writer(const policy::policy_table& policies, std::size_t bytes) {
   constexpr std::size_t rules_of_a_verdict = 8;  // to look through them takes as long as to write a verdict
   constexpr std::size_t state_bytes = 80;        // with the names of the fields
+  constexpr std::size_t uncovered_bytes = 48;    // without the rule
   std::size_t all = 0;
   for (const auto& [key, p] : policies) {
     for (const auto& s : p->strategies) {
       if (s.verdicts == nullptr) continue;
       std::string head = head_of(*p, s);
-      std::size_t size = head.size() + state_bytes, longest = 0;
-      for (const auto& rule : s.rules) longest = std::max(longest, rule.text.size());
-      size += longest;
+      std::size_t longest = 0;
+      for (const auto& rule : s.rules) longest = std::max(longest, bytes_in_json(rule.text));
+      std::size_t size = head.size() + state_bytes + longest;
+      if (std::ranges::any_of(s.rules, may_have_window)) size += uncovered_bytes + longest;
       all += size;
       all_.push_back({p, &s, std::move(head), size});
     }

@@ -1,6 +1,5 @@
 #include "aggregator/ops/own_metrics_text.hpp"
 
-#include <limits>
 #include <utility>
 
 namespace binnacle::ops {
@@ -41,13 +40,6 @@ bool own_text::write(std::size_t samples) {
   }
   pieces_.push_back(out_.take());
   return family_ < families_.size();
-}
-
-std::string own_metrics_text(std::vector<own_sample> samples) {
-  own_text text;
-  text.add(std::move(samples));
-  (void)text.write(std::numeric_limits<std::size_t>::max());
-  return std::move(text.take().front());
 }
 
 }  // namespace binnacle::ops

@@ -52,7 +52,4 @@ class own_text {
   std::vector<std::string> pieces_;
 };
 
-/// The samples as such a text, in one go.
-std::string own_metrics_text(std::vector<own_sample> samples);
-
 }  // namespace binnacle::ops

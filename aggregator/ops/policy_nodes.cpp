@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -96,15 +95,6 @@ std::size_t policy_node_samples::name(const store::node_view& node, std::vector<
   }
   if (some_are_done) std::erase_if(open_, [](const search& s) { return s.left == 0; });
   return named;
-}
-
-std::vector<own_sample> policy_nodes(const policy::view& nodes,
-                                     std::span<const policy::strategy_status> strategies, std::size_t most) {
-  policy_node_samples all(nodes, std::vector(strategies.begin(), strategies.end()), most);
-  std::vector<own_sample> out;
-  while (all.go_on(std::numeric_limits<std::size_t>::max(), out)) {
-  }
-  return out;
 }
 
 policy_samples::policy_samples(const policy::view& nodes, std::vector<policy::strategy_status> strategies)

@@ -7,7 +7,6 @@
 #include <array>
 #include <cstddef>
 #include <memory>
-#include <span>
 #include <vector>
 
 namespace binnacle::ops {
@@ -50,10 +49,6 @@ class policy_node_samples {
   std::vector<search> open_;
   store::walk place_;
 };
-
-/// All these samples, in one go.
-std::vector<own_sample> policy_nodes(const policy::view& nodes,
-                                     std::span<const policy::strategy_status> strategies, std::size_t most);
 
 /// All samples about policies: which are in force, in which mode and revision, how many nodes they concern,
 /// and which.

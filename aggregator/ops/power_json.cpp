@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include <bit>
-#include <charconv>
 #include <chrono>
 #include <optional>
 
@@ -76,12 +75,7 @@ unsigned accelerators_in_watts(const store::row& cells, instant now) {
   const auto* const power = store::first_present(cells, policy::power_metric, now).series;
   const auto* const about = store::first_present(cells, "host_hardware_info", now).series;
   if (power == nullptr || about == nullptr) return 0;
-  const std::string_view meter = store::label_of(*power, "source");
-  if (meter.empty() || store::part_measured(meter) == "processors") return 0;
-  const std::string_view count = store::label_of(*about, "accelerators");
-  unsigned out = 0;
-  (void)std::from_chars(count.data(), count.data() + count.size(), out);
-  return out;
+  return store::accelerators_measured(store::label_of(*power, "source"), *about);
 }
 
 }  // namespace

@@ -17,8 +17,10 @@ struct counters {
   std::uint64_t retries = 0;      ///< requests that broke or were put off by the server
   std::uint64_t late_rounds = 0;  ///< rounds that came while the one before was still being written
   std::uint64_t waiting_bytes = 0;
-  duration lag{};       ///< how old the oldest request that waits is; zero: none waits
-  std::string trouble;  ///< why the last request was not taken, in one sentence; empty: it was
+  duration lag{};  ///< how old the oldest request that waits is; zero: none waits
+  /// Why the last request was not taken, in one sentence; empty: it was. If a part of a request lost samples,
+  /// that is shown for two minutes, though the server takes other parts.
+  std::string trouble;
 };
 
 /// What happened at one database.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -53,13 +54,12 @@ metrics::label_set cursor::as_seen(const metrics::label_set& own) const {
 /// one is told: two values at one time would cost the whole request.
 void cursor::choose(told& node) const {
   const auto& all = node.of->all;
-  bool may_meet = false;
   for (std::uint32_t i = 0; i < all.size(); ++i) {
     if (!chooses(all[i])) continue;
     node.chosen.push_back(i);
-    may_meet = may_meet || looks_different(all[i].labels);
+    node.looks_different = node.looks_different || looks_different(all[i].labels);
   }
-  if (!may_meet) return;  // a shape has no series twice
+  if (!node.looks_different) return;  // a shape has no series twice
   std::set<std::pair<std::string_view, metrics::label_set>> seen;
   node.left_out = std::erase_if(node.chosen, [&](std::uint32_t i) {
     return !seen.emplace(all[i].family, as_seen(all[i].labels)).second;
@@ -74,7 +74,8 @@ void cursor::end(told& node, const std::string& name, std::size_t place, instant
   tell({name, node.of->all[node.chosen[place]], stale_marker(), at, node.uid});
 }
 
-/// The node has another catalog. Series that are in both go on; series that are gone end.
+/// The node has another catalog. Series that are in both go on; series that are gone end. If the database
+/// takes a new series for one that is gone, the new one begins after that end.
 void cursor::reshape(told& node, const std::string& name, const std::shared_ptr<const store::shape>& now_of,
                      instant now, const std::function<void(const point&)>& tell) const {
   told fresh{now_of, {}, {}, node.round, node.uid};
@@ -85,6 +86,9 @@ void cursor::reshape(told& node, const std::string& name, const std::shared_ptr<
     const auto& s = now_of->all[fresh.chosen[k]];
     places.emplace(store::series_hash(s.family, s.labels), k);
   }
+  const bool may_meet = node.looks_different || fresh.looks_different;
+  std::map<std::pair<std::string_view, metrics::label_set>, std::int64_t>
+      ended_ns;  // as the database sees it
   for (std::size_t k = 0; k < node.chosen.size(); ++k) {
     const auto& old = node.of->all[node.chosen[k]];
     const auto [from, to] = places.equal_range(store::series_hash(old.family, old.labels));
@@ -96,7 +100,15 @@ void cursor::reshape(told& node, const std::string& name, const std::shared_ptr<
       fresh.at_ns[same->second] = node.at_ns[k];
     } else {
       end(node, name, k, now, tell);
+      if (may_meet)
+        ended_ns.emplace(std::pair(std::string_view(old.family), as_seen(old.labels)), node.at_ns[k]);
     }
+  }
+  for (std::size_t k = 0; k < fresh.chosen.size() && !ended_ns.empty(); ++k) {
+    if (fresh.at_ns[k] != 0) continue;
+    const auto& s = now_of->all[fresh.chosen[k]];
+    const auto same = ended_ns.find(std::pair(std::string_view(s.family), as_seen(s.labels)));
+    if (same != ended_ns.end()) fresh.at_ns[k] = same->second;
   }
   node = std::move(fresh);
 }

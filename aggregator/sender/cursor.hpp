@@ -59,6 +59,7 @@ class cursor {
     std::vector<std::int64_t> at_ns;
     std::uint64_t round = 0;
     std::string uid;
+    bool looks_different = false;  // some series look different to the database
     std::size_t left_out = 0;
   };
   bool chooses(const store::shape::series& s) const;

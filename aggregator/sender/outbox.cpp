@@ -35,7 +35,8 @@ std::optional<instant> outbox::oldest() const {
 
 void outbox::put_back(parcel p, instant now) {
   bytes_ += p.body.size();
-  waiting_.push_front(std::move(p));
+  const auto newer = std::ranges::find_if(waiting_, [&](const parcel& w) { return w.made >= p.made; });
+  waiting_.insert(newer, std::move(p));
   tidy(now);
 }
 

@@ -19,10 +19,12 @@ struct parcel {
   instant made{};
   const dialect* in = nullptr;  ///< in which the body is written
   std::size_t nodes = 1;        ///< whose samples these are
-  // How often the server failed at this request, or at the one that this is a part of; and when it first
-  // failed at this one.
+  // How often the server failed at this request, or at the one that this is a part of, and since when.
   unsigned failures = 0;
   instant failing_since{};
+  unsigned alone = 0;          ///< how many of these failures counted for one node
+  unsigned beside_others = 0;  ///< how many came while the server took other requests
+  bool is_part = false;        ///< of a request that was sent in halves
 };
 
 /// Requests that the server has not taken yet, the oldest first. Bounded by bytes and by age: requests that
@@ -34,8 +36,8 @@ class outbox {
   void put(parcel p, instant now);
   /// Takes the oldest request out; nothing if there is none.
   std::optional<parcel> take(instant now);
-  /// Puts back a request that could not be delivered, in front of all others; it is dropped if newer ones
-  /// fill the box.
+  /// Puts back a request that could not be delivered: in front of all others, but behind older ones, which
+  /// let it pass. It is dropped if newer ones fill the box.
   void put_back(parcel p, instant now);
   /// Puts it back behind the first one that waits, if any.
   void put_after_next(parcel p, instant now);

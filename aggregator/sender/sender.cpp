@@ -34,6 +34,8 @@ constexpr std::size_t bytes_at_once = 2u << 20;
 // A server's head block does not go back further, so older samples would be refused. Source:
 // prometheus.io/docs, storage, out-of-order samples.
 constexpr std::chrono::hours longest_wait(1);
+// The node at fault loses a part in each round, and the server takes the parts around it. So some rounds.
+constexpr std::chrono::minutes lost_is_shown_for(2);
 
 }  // namespace
 
@@ -78,6 +80,11 @@ struct sender::impl {
   outbox waiting;
   triage answers;
   counters numbers;
+  // What a part of a request lost last. The next part is taken at once, so this stays shown for a while.
+  struct {
+    std::string why;
+    instant at{};
+  } part_lost;
   std::optional<instant> sending_since;  // when the request under way was made
 
   // Shared.
@@ -175,8 +182,10 @@ void sender::impl::halve(const parcel& p) {
   halves both = p.in->in_halves(p.body);
   const instant now = boot_clock::now();
   const auto put = [&](part& one) {
-    if (one.samples != 0)
-      waiting.put_back({std::move(one.body), one.samples, p.made, p.in, one.nodes, p.failures}, now);
+    if (one.samples == 0) return;
+    parcel half{std::move(one.body), one.samples, p.made, p.in, one.nodes, p.failures, p.failing_since};
+    half.is_part = true;
+    waiting.put_back(std::move(half), now);
   };
   put(both.second);
   put(both.first);
@@ -184,9 +193,13 @@ void sender::impl::halve(const parcel& p) {
 
 void sender::impl::count(const outcome& o, const parcel& p) {
   const auto& where = options.to.at;
-  if (o.why.empty() && !numbers.trouble.empty()) log.info("{} takes samples again", to_string(where));
-  if (!o.why.empty() && o.why != numbers.trouble) log.warning("{}: {}", to_string(where), o.why);
-  numbers.trouble = o.why;
+  const instant now = boot_clock::now();
+  if (p.is_part && o.left_out != 0) part_lost = {o.why, now};
+  const bool shows_lost = o.why.empty() && now - part_lost.at < lost_is_shown_for;
+  const std::string& why = shows_lost ? part_lost.why : o.why;
+  if (why.empty() && !numbers.trouble.empty()) log.info("{} takes samples again", to_string(where));
+  if (!why.empty() && why != numbers.trouble) log.warning("{}: {}", to_string(where), why);
+  numbers.trouble = why;
   ++numbers.requests;
   switch (o.is) {
     case outcome::kind::taken:

@@ -13,6 +13,10 @@ constexpr unsigned failures_at_first = 6;
 // minute each time.
 constexpr unsigned failures_when_wary = 2;
 constexpr std::chrono::minutes wary_for(10);
+// Behind a load balancer one of two backends may fail at everything. One failure then says little.
+constexpr unsigned failures_beside_others = 3;
+// A server that took something longer ago may fail at everything now.
+constexpr std::chrono::minutes taking_is_shown_for(1);
 
 }  // namespace
 
@@ -38,7 +42,9 @@ fate triage::of_failed(parcel& p, instant now) {
   if (p.failing_since == instant()) p.failing_since = now;
   if (++p.failures < (now < wary_until_ ? failures_when_wary : failures_at_first)) return fate::again;
   if (p.nodes > 1) return fate::in_halves;
-  if (taken_at_ <= p.failing_since) return fate::after_next;
+  const bool takes_others = taken_at_ > p.failing_since && now - taken_at_ < taking_is_shown_for;
+  if (!takes_others) return p.alone++ % failures_at_first == 0 ? fate::after_next : fate::again;
+  if (++p.beside_others < failures_beside_others) return fate::after_next;
   wary_until_ = now + wary_for;
   return fate::given_up;
 }

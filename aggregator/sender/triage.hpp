@@ -25,9 +25,13 @@ enum class fate : std::uint8_t {
 /// sent halves only for a short while.
 ///
 /// A server may also fail (500) at what is in a request, each time, and all others would wait behind it. So a
-/// request at which the server has failed some times is sent in halves, too. If it is of one node, the next
-/// request is tried in between; if the server takes that one and fails at this one again, this one is given
-/// up. While the server fails at everything, nothing is given up.
+/// request at which the server has failed some times is sent in halves, too. If it is of one node, it is
+/// given up when the server fails at it three times more and has taken another one less than a minute before
+/// each time. While the server fails at everything, nothing is given up.
+///
+/// To see whether the server takes others, the next request is tried in between. That one may be of the same
+/// node (a fleet of one node has no others). If the server takes it, the one that it passed is lost, as out
+/// of order. So the next one is tried only at each sixth failure, until the server has taken another.
 class triage {
  public:
   /// `o`: what became of the request `p`. Call it for each answer, in order.

@@ -11,13 +11,16 @@ announced_families::held::held(std::shared_ptr<counts> all, const std::vector<st
   std::size_t added = 0;
   for (const std::string& name : names) {
     auto at = all_->find(name);
-    if (at == all_->end()) {
-      // Our own are as many as our tables have, and are always known.
-      const bool own = metrics::find(name) != nullptr;
-      if (!own && (added == most_new_of_a_kind || all_->size() >= most_foreign)) continue;
-      if (!own) ++added;
-      at = all_->try_emplace(name).first;
-    }
+    const bool is_new = at == all_->end();
+    // Our own are as many as our tables have, and are always known.
+    const bool own = metrics::find(name) != nullptr;
+    // The one kind that holds a name may be what this node was until now: a node's new kind comes before the
+    // old one goes. So such names count as added, too.
+    const bool adds = !own && (is_new || at->second == 1);
+    if (adds && added == most_new_of_a_kind) continue;
+    if (is_new && !own && all_->size() >= most_foreign) continue;
+    if (adds) ++added;
+    if (is_new) at = all_->try_emplace(name).first;
     ++at->second;
     mine_.push_back(at);
   }

@@ -11,8 +11,9 @@ namespace binnacle::store {
 
 /// The names of the families that nodes announce now. Each kind of nodes (column_set.hpp) holds its names for
 /// as long as it lives. Exporters can announce any number of names, so of theirs a bounded number is known,
-/// and one kind adds only some of them. A node is of one kind at a time. So no node keeps those of all others
-/// out, and what it made up goes when it announces other names, or is forgotten. Threads: the ingest loop.
+/// and one kind adds only some of them; names that only one other kind holds count as added, because that may
+/// be the kind that the node is of until now. So no node keeps those of all others out, and what it made up
+/// goes when it announces other names, or is forgotten. Threads: the ingest loop.
 class announced_families {
  public:
   /// Names that are not Binnacle's own.

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
+
 namespace binnacle::store {
 
 present_value first_present(const row& cells, std::string_view family, instant now) {
@@ -36,6 +38,14 @@ std::string_view part_measured(std::string_view source) noexcept {
   if (source == "psys") return "platform";
   if (source == "rapl" || source == "arm-scmi" || source == "hwmon") return "processors";
   return {};
+}
+
+unsigned accelerators_measured(std::string_view source, const shape::series& about) noexcept {
+  if (source.empty() || part_measured(source) == "processors") return 0;
+  const std::string_view count = label_of(about, "accelerators");
+  unsigned out = 0;
+  (void)std::from_chars(count.data(), count.data() + count.size(), out);
+  return out;
 }
 
 }  // namespace binnacle::store

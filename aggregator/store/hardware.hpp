@@ -32,4 +32,8 @@ std::string with_cpus(std::string machine, double cpus);
 /// empty: nobody knows. Source: agent/sources/host/host.cpp.
 std::string_view part_measured(std::string_view source) noexcept;
 
+/// How many accelerators that source of host_power_watts measures, too, on a machine with this
+/// host_hardware_info. 0 also if nobody knows.
+unsigned accelerators_measured(std::string_view source, const shape::series& about) noexcept;
+
 }  // namespace binnacle::store

@@ -144,21 +144,6 @@ TEST_SUITE("aggregator/decision/explain") {
     CHECK(json.at("refused") == 1);
   }
 
-  TEST_CASE("the answer of the ops face holds the decisions asked for and the ring's counters") {
-    ring r({1u << 20, 2});
-    r.names() = letters();
-    for (int i = 0; i < 3; ++i) r.add(three_nodes());
-    query q;
-    q.limit = 1;
-    const auto json = boost::json::parse(to_json(r, q)).as_object();
-    CHECK(json.at("decisions").as_array().size() == 1);
-    CHECK(json.at("decisions").as_array()[0].at("id") == 3);
-    CHECK(json.at("kept") == 2);
-    CHECK(json.at("total") == 3);
-    CHECK(json.at("dropped") == 1);
-    CHECK(boost::json::parse(to_json(ring(), {})).at("decisions").as_array().empty());
-  }
-
   TEST_CASE("names with quotes stay inside their JSON strings") {
     record r = power_record("po\"d\\");
     add(r, {no_node, candidate_outcome::unknown, 0, 0}, {cell{}});

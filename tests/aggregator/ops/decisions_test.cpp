@@ -61,6 +61,20 @@ TEST_SUITE("aggregator/ops/decisions") {
     CHECK((all.text == "{\"decisions\":[" + one + "],\"kept\":1,\"total\":1,\"dropped\":0,\"omitted\":0}\n"));
   }
 
+  TEST_CASE("the answer holds the newest decisions that were asked for, and the ring's counters") {
+    decision::ring r({1u << 20, 2});
+    for (int i = 0; i < 3; ++i) r.add(test::power_record());
+    const auto work = decision_list(r, {.limit = 1}, {});
+    const auto answer = boost::json::parse(whole(*work).text).as_object();
+    CHECK(answer.at("decisions").as_array().size() == 1);
+    CHECK(answer.at("decisions").as_array()[0].at("id") == 3);
+    CHECK(answer.at("kept") == 2);
+    CHECK(answer.at("total") == 3);
+    CHECK(answer.at("dropped") == 1);
+    const decision::ring none;
+    CHECK(boost::json::parse(whole(*decision_list(none, {}, {})).text).at("decisions").as_array().empty());
+  }
+
   TEST_CASE("a node that no decision has is not looked for among two million candidates in one slice") {
     decision::ring r;
     for (int i = 0; i < 20; ++i) {

@@ -128,6 +128,34 @@ TEST_SUITE("aggregator/ops/json") {
     }
   }
 
+  TEST_CASE_FIXTURE(house,
+                    "defect: verdicts with a window that is not covered took more room than reckoned") {
+    // Each is violating and names its rule twice, with quotes that JSON escapes.
+    auto p = std::make_shared<policy::published_policy>(*nodes.policies().begin()->second);
+    policy::published_rule& rule = p->strategies[0].rules[0];
+    rule.definition.window = std::chrono::seconds(30);
+    rule.text = "rapl_power_watts (avg 30s) GreaterThan 60 " + std::string(60, '"');
+    store::sample partly = watts->load(store::node_id{0});
+    partly.unknown_percent = 60;
+    for (const std::uint32_t id : {0u, 1u, 2u}) {
+      watts->store(store::node_id{id}, partly);
+      verdicts->store(store::node_id{id}, {policy::state::violating, true, 0, 0});
+    }
+    auto table = std::make_shared<policy::policy_table>();
+    table->emplace(p->key, p);
+    nodes.set_policies(table);
+    add_policies(999);
+    fleet_query q;
+    q.now = now;
+    const std::size_t room = 40'000;
+    const std::string text = whole(*fleet_json(nodes, std::move(q), room));
+    CHECK(text.find(R"("uncovered":{"rule":"rapl)") != std::string::npos);
+    CHECK(text.size() < room);
+    const json::object answer = parsed(text);
+    CHECK(answer.at("omitted") == 0);
+    CHECK(answer.at("nodes").as_array().size() == 3);
+  }
+
   TEST_CASE_FIXTURE(house, "a list of nodes that is full says how many nodes had no room") {
     add_workers(*this, 1000);
     fleet_query q;

@@ -7,6 +7,9 @@
 
 #include <doctest/doctest.h>
 
+#include <limits>
+#include <utility>
+
 namespace ops_metrics_test {
 
 using namespace binnacle;
@@ -19,6 +22,24 @@ std::string joined(const http::response& r) {
   std::string text;
   for (const auto& piece : r.body) text += piece;
   return text;
+}
+
+/// The samples as a text, written in one go.
+std::string own_metrics_text(std::vector<own_sample> samples) {
+  own_text text;
+  text.add(std::move(samples));
+  (void)text.write(std::numeric_limits<std::size_t>::max());
+  return std::move(text.take().front());
+}
+
+/// The samples about one strategy's nodes, made in one go.
+std::vector<own_sample> policy_nodes(const policy::view& nodes, const policy::strategy_status& said,
+                                     std::size_t most) {
+  policy_node_samples all(nodes, {said}, most);
+  std::vector<own_sample> out;
+  while (all.go_on(std::numeric_limits<std::size_t>::max(), out)) {
+  }
+  return out;
 }
 
 }  // namespace
@@ -216,7 +237,7 @@ TEST_SUITE("aggregator/ops/metrics") {
     said.violating = 1;
     said.missing = 1;
     const std::string of = "{namespace=\"default\",policy=\"power\",strategy=\"dontschedule\",";
-    const std::string text = own_metrics_text(policy_nodes(nodes, {&said, 1}, 20));
+    const std::string text = own_metrics_text(policy_nodes(nodes, said, 20));
     CAPTURE(text);
     for (const char* counted : {"state=\"pass\"} 1\n", "state=\"violating\"} 1\n", "state=\"missing\"} 1\n",
                                 "state=\"held\"} 0\n", "state=\"frozen\"} 0\n"}) {
@@ -236,7 +257,7 @@ TEST_SUITE("aggregator/ops/metrics") {
     for (const std::uint32_t id : {1u, 2u}) verdicts->store(store::node_id{id}, {policy::state::violating});
     policy::strategy_status said{.policy = {"default", "power"}};
     said.violating = 3;
-    const auto samples = policy_nodes(nodes, {&said, 1}, 2);
+    const auto samples = policy_nodes(nodes, said, 2);
     std::vector<std::string> named;
     for (const own_sample& s : samples) {
       if (s.family == "binnacle_policy_node_state") named.push_back(s.labels[3].second);
@@ -272,7 +293,7 @@ TEST_SUITE("aggregator/ops/metrics") {
   TEST_CASE_FIXTURE(house, "a policy that is gone names no nodes") {
     policy::strategy_status said{.policy = {"default", "gone"}};
     said.violating = 1;
-    const std::string text = own_metrics_text(policy_nodes(nodes, {&said, 1}, 20));
+    const std::string text = own_metrics_text(policy_nodes(nodes, said, 20));
     CHECK(text.find("binnacle_policy_nodes{") != std::string::npos);
     CHECK(text.find("binnacle_policy_node_state") == std::string::npos);
   }

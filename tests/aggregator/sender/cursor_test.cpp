@@ -188,6 +188,35 @@ TEST_SUITE("aggregator/sender/cursor") {
     CHECK(ends(change[0]));
   }
 
+  TEST_CASE("defect: a series that looked like one that had just ended began before that end") {
+    const auto row_with = [](std::vector<metrics::label_set> series) {
+      catalog_builder c;
+      c.group("textfile", 60'000);
+      for (auto& labels : series) c.series("jobs", std::move(labels));
+      return row_of(c);
+    };
+    const metrics::label_set none{}, empty{{"kind", ""}};
+    struct {
+      std::vector<metrics::label_set> before, after;
+    } const table[] = {{{empty, none}, {none}}, {{none}, {empty, none}}, {{empty}, {none}}};
+    for (const auto& t : table) {
+      CAPTURE(&t - table);
+      bench b;
+      const auto before = row_with(t.before), after = row_with(t.after);
+      for (std::size_t i = 0; i < t.before.size(); ++i) before->set_value(i, 1);
+      before->set_read(0, at_s(10));
+      CHECK(b.take({{"a", before}}, at_s(11)).size() == 1);
+      for (std::size_t i = 0; i < t.after.size(); ++i) after->set_value(i, 2);
+      after->set_read(0, at_s(12));
+      const auto change = b.take({{"a", after}}, at_s(13));
+      REQUIRE(change.size() == 1);  // and not the reading of 12 s, which is before the end
+      CHECK(ends(change[0]));
+      CHECK(change[0].at == at_s(13));
+      after->set_read(0, at_s(14));
+      CHECK(b.take({{"a", after}}, at_s(15)).size() == 1);
+    }
+  }
+
   TEST_CASE("only the families that were asked for leave") {
     bench b({"rapl_*"});
     const auto row = row_of(two_families());

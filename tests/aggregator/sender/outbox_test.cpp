@@ -59,6 +59,23 @@ TEST_SUITE("aggregator/sender/outbox") {
     CHECK(box.take(at_s(3))->samples == 2);
   }
 
+  TEST_CASE("defect: a request that passed an older one, and was not delivered, stayed in front of it") {
+    outbox box(100, std::chrono::hours(1));
+    for (int i = 1; i <= 3; ++i) box.put(parcel_of(10, static_cast<std::size_t>(i), i), at_s(i));
+    box.put_after_next(*box.take(at_s(3)), at_s(3));
+    box.put_back(*box.take(at_s(3)), at_s(3));
+    CHECK(box.bytes() == 30);
+    CHECK(box.oldest() == at_s(1));
+    for (const std::size_t samples : {1u, 2u, 3u}) CHECK(box.take(at_s(3))->samples == samples);
+  }
+
+  TEST_CASE("parts of a request go in front of one another, as they are put back, and of what is newer") {
+    outbox box(100, std::chrono::hours(1));
+    box.put(parcel_of(10, 3, 2), at_s(2));
+    for (const std::size_t samples : {2u, 1u}) box.put_back(parcel_of(10, samples, 1), at_s(2));
+    for (const std::size_t samples : {1u, 2u, 3u}) CHECK(box.take(at_s(3))->samples == samples);
+  }
+
   TEST_CASE("a request that is put off lets the next one pass, and no other") {
     outbox box(100, std::chrono::hours(1));
     for (int i = 1; i <= 3; ++i) box.put(parcel_of(10, static_cast<std::size_t>(i), i), at_s(i));

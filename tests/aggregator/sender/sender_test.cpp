@@ -292,6 +292,27 @@ TEST_SUITE("aggregator/sender/sender") {
     CHECK(writer->counted().retries == 0);
   }
 
+  TEST_CASE("defect: what one node of several lost was said no more as soon as another one's was taken") {
+    receiver server({});
+    server.says_what_it_wrote = false;
+    server.fails_at("node-b", 400);
+    const auto writer = server.writer();
+    fleet nodes;
+    std::vector<std::shared_ptr<store::row>> rows;
+    for (const char* name : {"node-a", "node-b", "node-c", "node-d"}) {
+      rows.push_back(one_series());
+      nodes.push_back({name, rows.back()});
+    }
+    writer->take(nodes);
+    REQUIRE(soon([&] {
+      for (const auto& row : rows) read_now(*row, 715);
+      writer->take(nodes);
+      return writer->counted().refused >= 3;
+    }));
+    REQUIRE(soon([&] { return writer->counted().sent >= 3 && writer->counted().lag == duration::zero(); }));
+    CHECK(writer->counted().trouble.find("as ever") != std::string::npos);
+  }
+
   TEST_CASE("a request at which the server fails for good holds up no other") {
     receiver server({});
     server.says_what_it_wrote = false;

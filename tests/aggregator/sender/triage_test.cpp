@@ -67,6 +67,9 @@ TEST_SUITE("aggregator/sender/triage") {
     }
     CHECK(t.of(failed(), p, now) == fate::after_next);
     CHECK(of(t, {}, request_of(1), now += 1s) == fate::over);
+    // One failure beside a success is not enough: perhaps one of two backends is down.
+    CHECK(t.of(failed(), p, now += 1s) == fate::after_next);
+    CHECK(t.of(failed(), p, now += 1s) == fate::after_next);
     CHECK(t.of(failed(), p, now += 1s) == fate::given_up);
     // The next ones are known sooner, for some time.
     parcel q = request_of(1);
@@ -85,12 +88,32 @@ TEST_SUITE("aggregator/sender/triage") {
     CHECK(t.of(failed(), p, now += 1s) == fate::in_halves);
     parcel half = request_of(2), node = request_of(1);
     half.failures = node.failures = p.failures;
+    half.failing_since = node.failing_since = p.failing_since;
     CHECK(t.of(failed(), half, now += 1s) == fate::in_halves);
     CHECK(of(t, {}, request_of(1), now += 1s) == fate::over);
-    // It was never tried alone, so one failure is not enough.
     CHECK(t.of(failed(), node, now += 1s) == fate::after_next);
-    CHECK(of(t, {}, request_of(1), now += 1s) == fate::over);
+    CHECK(t.of(failed(), node, now += 1s) == fate::after_next);
     CHECK(t.of(failed(), node, now += 1s) == fate::given_up);
+  }
+
+  TEST_CASE("a server that took a request a while ago and fails at everything since costs no samples") {
+    triage t;
+    instant now(1h);
+    parcel p = request_of(1);
+    for (int i = 0; i < 6; ++i) t.of(failed(), p, now += 1s);
+    CHECK(of(t, {}, request_of(1), now += 1s) == fate::over);
+    CHECK(t.of(failed(), p, now += 1s) == fate::after_next);
+    now += 2min;
+    for (int i = 0; i < 1000; ++i) CHECK(t.of(failed(), p, now += 1s) != fate::given_up);
+  }
+
+  TEST_CASE("defect: while a server fails at everything, a request let the next one pass at each failure") {
+    triage t;
+    instant now(1h);
+    parcel p = request_of(1);
+    int passed = 0;
+    for (int i = 0; i < 605; ++i) passed += t.of(failed(), p, now += 1s) == fate::after_next ? 1 : 0;
+    CHECK(passed == 100);
   }
 
   TEST_CASE("while a server fails at everything, or is away, nothing is given up") {

@@ -81,6 +81,19 @@ TEST_SUITE("aggregator/store/warehouse") {
     CHECK(w.families() == std::vector<std::string_view>{"rack_inlet_0"});
   }
 
+  TEST_CASE("defect: a node that announced its names again, and one more, could use up all names") {
+    warehouse w;
+    const node_id liar = w.node("liar").value();
+    for (int more = 1; more <= 5; ++more) {
+      catalog_builder c;
+      c.made.version = static_cast<std::uint32_t>(more);
+      c.group("textfile");
+      for (int i = 0; i < 9'000 + more; ++i) c.series("made_up_" + std::to_string(i));
+      REQUIRE(w.set_catalog(liar, c.made, at_s(1)).has_value());
+      CHECK(w.families().size() == announced_families::most_new_of_a_kind);
+    }
+  }
+
   TEST_CASE("a batch fills the row, brought to our time by the link's offset") {
     bench b;
     auto batch = batch_at(b.catalog, at_s(100), {{0, 605}});
