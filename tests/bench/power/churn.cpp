@@ -111,32 +111,36 @@ class world {
 
 }  // namespace
 
-lived live(const fleet& empty, rule by, const churn& how, std::uint64_t seed) {
-  world w(empty, by, how, seed);
+lived live(const fleet& empty, rule by, const churn& how, std::uint64_t runs) {
   lived out;
   const auto [from, to] = times_of(how);
-  const double whole = to - from;
-  w.run([&](const fleet& nodes, double span) {
-    out.watts += watts(nodes) * span / whole;
-    out.fullest += share_of_fullest(nodes) * span / whole;
-  });
-  out.moved = w.moved();
-  out.refused = w.refused();
+  const double whole = (to - from) * static_cast<double>(runs);
+  for (std::uint64_t seed = 1; seed <= runs; ++seed) {
+    world w(empty, by, how, seed);
+    w.run([&](const fleet& nodes, double span) {
+      out.watts += watts(nodes) * span / whole;
+      out.fullest += share_of_fullest(nodes) * span / whole;
+    });
+    out.moved += w.moved() / static_cast<double>(runs);
+    out.refused += w.refused() / static_cast<double>(runs);
+  }
   return out;
 }
 
-double least_while_living(const fleet& empty, const churn& how, std::uint64_t seed) {
+double least_while_living(const fleet& empty, const churn& how, std::uint64_t runs) {
   const double unit = std::ranges::min(how.sizes);
   const auto least = least_watts(empty, {unit});
-  world w(empty, rule::spread, how, seed);
   const auto [from, to] = times_of(how);
-  const double whole = to - from;
+  const double whole = (to - from) * static_cast<double>(runs);
   double out = 0;
-  w.run([&](const fleet& nodes, double span) {
-    double used = 0;
-    for (const node& n : nodes) used += n.used;
-    out += least[static_cast<std::size_t>(std::lround(used / unit))] * span / whole;
-  });
+  for (std::uint64_t seed = 1; seed <= runs; ++seed) {
+    world w(empty, rule::spread, how, seed);
+    w.run([&](const fleet& nodes, double span) {
+      double used = 0;
+      for (const node& n : nodes) used += n.used;
+      out += least[static_cast<std::size_t>(std::lround(used / unit))] * span / whole;
+    });
+  }
   return out;
 }
 

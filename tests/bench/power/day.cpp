@@ -29,8 +29,9 @@ struct machine {
   wire::catalog announced;
   std::size_t kind = 0;
   double factor = 1, noise = 0.01;
-  bool sticks = false;
+  bool sticks = false, has_jobs = false;
   std::size_t late = 10, mean = 10;  // seconds
+  double step = 1;                   // watts
   double day_begins = 0, load = 0;
   std::vector<double> drawn;  // of the last seconds, the oldest overwritten
   double said = 0;
@@ -55,7 +56,17 @@ double next_load(machine& m, double hours, dice& random) {
   return m.load = std::clamp(m.load, 0.0, 1.0);
 }
 
-/// What the meter says in this second: a mean over seconds some time ago, in whole watts.
+/// The load with jobs of an hour: it jumps to another level each hour, high and low in turn, and rests there.
+double load_of_jobs(machine& m, int second, dice& random) {
+  const int begun = second + static_cast<int>(m.day_begins * second_of_an_hour);
+  if (second == 0 || begun % second_of_an_hour == 0) {
+    const bool busy = begun / second_of_an_hour % 2 == 1;
+    m.load = busy ? random.between(0.5, 0.9) : random.between(0.05, 0.15);
+  }
+  return std::clamp(m.load + 0.003 * random.normal(), 0.0, 1.0);
+}
+
+/// What the meter says in this second: a mean over seconds some time ago, in its steps.
 double reading(machine& m, double watts, int second, dice& random) {
   const std::size_t room = m.late + m.mean;
   m.drawn.resize(room, watts);
@@ -65,7 +76,7 @@ double reading(machine& m, double watts, int second, dice& random) {
   for (std::size_t k = 0; k < m.mean; ++k)
     sum += m.drawn[(static_cast<std::size_t>(second) + 1 + k) % room];  // the oldest seconds
   const double mean = sum / static_cast<double>(m.mean);
-  return m.said = std::round(mean * m.factor * (1 + m.noise * random.normal()));
+  return m.said = m.step * std::round(mean * m.factor * (1 + m.noise * random.normal()) / m.step);
 }
 
 }  // namespace
@@ -89,7 +100,8 @@ known_fleet after_hours(int hours, const fleet& truth, std::span<const server> k
     m.day_begins = random.share();
     m.factor = i % 8 == 1 ? 1.5 : 1 + 0.1 * (random.share() - 0.5);
     m.sticks = i % 8 == 2;
-    if (i % 8 == 3) m.noise = 0.05;
+    if (i % 8 == 3) m.noise = 0.05, m.step = 4;
+    if (i % 8 == 5) m.has_jobs = true, m.mean = 300;
     announce(store, m, kinds[m.kind].name, now);
   }
   const auto whole = hours * second_of_an_hour;
@@ -106,7 +118,8 @@ known_fleet after_hours(int hours, const fleet& truth, std::span<const server> k
         announce(store, m, kinds[m.kind].name, now);
       }
       const node& n = out.nodes[i];
-      const double load = next_load(m, static_cast<double>(second) / second_of_an_hour, random);
+      const double load = m.has_jobs ? load_of_jobs(m, second, random)
+                                     : next_load(m, static_cast<double>(second) / second_of_an_hour, random);
       const double watts = reading(m, n.truth.watts(load * n.truth.cores()), second, random);
       const std::vector<std::pair<std::uint32_t, std::int64_t>> values{{0, std::lround(10'000 * load)},
                                                                        {1, std::lround(n.truth.cores())},
@@ -116,7 +129,10 @@ known_fleet after_hours(int hours, const fleet& truth, std::span<const server> k
         throw std::runtime_error("values were refused");
     }
     for (int turn = 0; turn < 10; ++turn) {
-      for (auto& [id, model] : learning.tick(now + turn * 100ms).models) models[store::index(id)] = model;
+      const auto news = learning.tick(now + turn * 100ms);
+      for (const auto& [id, model] : news.models) models[store::index(id)] = model;
+      for (const auto& anew : news.restarts)
+        out.anew_with_jobs += machines[store::index(anew.node)].has_jobs ? 1 : 0;
     }
   }
   std::vector<double> off;
@@ -135,6 +151,7 @@ known_fleet after_hours(int hours, const fleet& truth, std::span<const server> k
       sum += std::abs(models[i]->power.watts(at) / (machines[i].factor * n.truth.watts(at)) - 1);
     }
     off.push_back(sum / looks);
+    if (machines[i].has_jobs) out.worst_off_with_jobs = std::max(out.worst_off_with_jobs, off.back());
     n.believe({points.begin(), points.end()}, cap);
   }
   std::ranges::sort(off);

@@ -1,6 +1,6 @@
 #include "tests/bench/power/fleet.hpp"
 
-#include "aggregator/predict/placing.hpp"
+#include "aggregator/predict/cost.hpp"
 #include "aggregator/predict/wao/wao_v1.hpp"
 #include "aggregator/predict/wao/wao_v2.hpp"
 #include "tests/bench/power/prioritizer.hpp"
@@ -38,9 +38,8 @@ std::int64_t wao_v2_watts(const node& n, double pod) {
   return v2::increase(raw_watts(n, before / all), raw_watts(n, after / all));
 }
 
-predict::cost chord_cost(const node& n, double pod) {
-  return predict::placing_on(predict::objective::best_chord, {.cores = pod}, {n.believed.get(), n.used})
-      .costs;
+predict::cost chord_alone_cost(const node& n, double pod) {
+  return predict::cost_of(*n.believed, n.used, pod, pod * n.believed->from(n.used, pod));
 }
 
 /// How good each candidate is; the largest wins.
@@ -61,7 +60,7 @@ std::vector<double> goodness(const fleet& nodes, std::span<const std::size_t> ca
       case rule::pack: out.push_back(n.used / n.truth.cores()); break;
       case rule::wao_v1: whole_watts.push_back(wao_v1_watts(n, d)); break;
       case rule::wao_v2: whole_watts.push_back(wao_v2_watts(n, d)); break;
-      case rule::chord_exact: costs.push_back(chord_cost(n, d)); break;
+      case rule::chord_alone: costs.push_back(chord_alone_cost(n, d)); break;
     }
   }
   if (!whole_watts.empty()) {
@@ -85,7 +84,7 @@ void node::believe(std::vector<double> watts, double cap) {
     return std::make_shared<const predict::model>(predict::model{curve_of(watts, all)});
   };
   model = model_for(truth.cores());
-  model_of_one_core = model_for(1);
+  model_of_a_hundred_cores = model_for(100);
   believed = std::make_shared<const predict::chords>(model->power, cap);
   raw = std::move(watts);
 }

@@ -21,7 +21,8 @@ struct node {
   std::vector<double> raw = {};
   double used = 0;                                   ///< cores
   std::shared_ptr<const predict::model> model = {};  ///< what is believed, as the aggregator has it
-  std::shared_ptr<const predict::model> model_of_one_core = {};  ///< the same watts by the share of the load
+  /// The same watts by the share of the load.
+  std::shared_ptr<const predict::model> model_of_a_hundred_cores = {};
 
   /// Sets what the scorer believes: watts at evenly spaced loads, up to the cap.
   void believe(std::vector<double> watts, double cap);
@@ -48,7 +49,7 @@ enum class rule {
   wao_v2,       ///< with the model's dips
   increase,     ///< Binnacle's prioritize call, objective Marginal
   chord,        ///< Binnacle's prioritize call, objective BestChord
-  chord_exact,  ///< the same by the cost itself, not rounded to eleven levels
+  chord_alone,  ///< by the best chord alone, as if a node that was started never emptied again
 };
 
 enum class ties { random, emptier };

@@ -47,8 +47,8 @@ std::vector<double> prioritizer::scores(const fleet& nodes, std::span<const std:
   std::vector<std::string> asked;
   for (const auto i : candidates) {
     const node& n = nodes[i];
-    // If a pod takes a share of each node, all nodes have one core here, with the same watts.
-    models.set(static_cast<std::uint32_t>(i), pod.share_of_node ? n.model_of_one_core : n.model);
+    // If a pod takes a share of each node, all nodes have a hundred cores here, with the same watts.
+    models.set(static_cast<std::uint32_t>(i), pod.share_of_node ? n.model_of_a_hundred_cores : n.model);
     const double load = n.used / n.truth.cores();
     if (std::exchange(loads_[i], load) != load)
       world_.value(names_[i], std::string(policy::load_metric), {std::llround(1e12 * load), -12});
@@ -57,7 +57,8 @@ std::vector<double> prioritizer::scores(const fleet& nodes, std::span<const std:
   const double max_load = nodes.front().believed->cap() / nodes.front().truth.cores();
   std::string text = test::pod_json("web", policy_for(by, max_load));
   const std::string limits = R"("limits":{"telemetry/scheduling":"1"})";
-  text.replace(text.find(limits), limits.size(), fmt::format(R"("requests":{{"cpu":"{:.6f}"}})", pod.cores));
+  const double cores = pod.share_of_node ? 100 * pod.cores : pod.cores;
+  text.replace(text.find(limits), limits.size(), fmt::format(R"("requests":{{"cpu":"{:.6f}"}})", cores));
   const std::string request = test::names_args(text, asked);
   const double begin = cpu_us();
   const std::string reply = world_.prioritize(request).body;

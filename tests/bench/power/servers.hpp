@@ -28,7 +28,7 @@ const server& wao_supermicro();
 
 /// Made-up servers: `many` of them, of 16 to 128 cores, with the kinds of curves that published servers have:
 /// with or without a step when they leave idle, then flat or steep, straight or bent, some with a steep end.
-/// One seed always gives the same servers. No rule was tuned to such fleets.
+/// One seed always gives the same servers.
 std::vector<server> made_up_servers(std::size_t many, std::uint64_t seed);
 
 /// The same with curves that hardly any server has: up to 20 sections of chance, each of them flat, a step,
