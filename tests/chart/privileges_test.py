@@ -62,6 +62,20 @@ class Pods(Renderings):
                 self.assertEqual((m.get("readOnly"), m.get("recursiveReadOnly"), m.get("mountPropagation")), (True, "IfPossible", None), m)
         self.for_each(check)
 
+    def test_of_the_host_s_proc_an_agent_has_the_network_figures_alone(self):
+        def check(objects):
+            spec = objects.one("DaemonSet", "binnacle-agent")["spec"]["template"]["spec"]
+            hosts = {v["hostPath"]["path"]: v["name"] for v in spec["volumes"] if "hostPath" in v}
+            # In /proc, the roots of the node's processes are open to a user 0 without capabilities, however it is mounted.
+            self.assertEqual([path for path in hosts if path == "/" or f"{path}/".startswith("/proc/")], ["/proc/1/net"])
+            where = [m["mountPath"] for m in spec["containers"][0]["volumeMounts"] if m["name"] == hosts["/proc/1/net"]]
+            settings = yaml.safe_load(objects.one("ConfigMap", "binnacle-agent")["data"]["agent.yaml"])
+            self.assertEqual(([settings["proc-net"]], settings.get("proc-root")), (where, None))
+        self.for_each(check)
+        without = HELM.template(NODES | {"agent": {"hostProc": False}})
+        self.assertNotIn("proc-net", without.one("ConfigMap", "binnacle-agent")["data"]["agent.yaml"])
+        self.assertNotIn("/proc", [v["hostPath"]["path"][:5] for v in without.one("DaemonSet", "binnacle-agent")["spec"]["template"]["spec"]["volumes"] if "hostPath" in v])
+
     def test_agents_reach_the_aggregator_from_where_they_come_and_nobody_else_does(self):
         def admitted(**values):
             policy = HELM.template(NODES | values).one("NetworkPolicy", "binnacle-aggregator")
