@@ -65,6 +65,7 @@ class Installed(unittest.TestCase):
         self.assertIn("POD LOGS: binnacle-test-doctor", said)
         levels = {name: LAB.get("namespace", name)["metadata"]["labels"]["pod-security.kubernetes.io/enforce"] for name in ("binnacle", "binnacle-agents")}
         self.assertEqual(levels, {"binnacle": "restricted", "binnacle-agents": "privileged"})
+        self.assertEqual(LAB.get("clusterrolebindings", labels="app.kubernetes.io/component=test"), [])  # helm takes these rights back
         self.assertNotIn("unchecked", said)  # the doctor's account has all the rights that its questions take
 
     def test_2_agents_stream_with_the_token_that_the_kubelet_projected(self):
