@@ -90,6 +90,13 @@ result<void> sdr_cache::rebuild(const bmc_link& link, const std::string& written
   // The file with the identity is removed before the records change and written after them. If the helper is
   // started in between, it finds records that belong to no BMC, and reads them again.
   std::filesystem::remove(identity_file_, bad);
+  // FreeIPMI opens the file for writing wherever a link there leads. So it finds no file.
+  std::filesystem::remove(file_, bad);
+  if (bad) {
+    return error{errc::io, fmt::format("{} cannot be removed ({}): set cache-folder to one this program may "
+                                       "write",
+                                       file_, bad.message())};
+  }
   context c(::ipmi_sdr_ctx_create());
   if (!c) throw std::bad_alloc();
   struct told {

@@ -229,6 +229,18 @@ class Objects(Renderings):
             spec = objects.one("Pod", name)["spec"]
             self.assertEqual({key: spec[key] for key in where}, where, name)
 
+    def test_accounts_of_helm_s_tests_have_rights_only_while_a_test_runs(self):
+        def check(objects):
+            pods = {o["spec"].get("serviceAccountName") for o in objects.of("Pod")}
+            bound = [o for o in objects.of("RoleBinding") + objects.of("ClusterRoleBinding") if pods & {subject["name"] for subject in o["subjects"]}]
+            self.assertEqual([o["metadata"]["name"] for o in bound], ["binnacle-test-doctor"])
+            for o in bound:
+                told = o["metadata"].get("annotations", {})
+                self.assertEqual(told.get("helm.sh/hook"), "test")
+                self.assertLess(int(told["helm.sh/hook-weight"]), 0)  # before the pods, which have none
+                self.assertEqual(told["helm.sh/hook-delete-policy"].split(","), ["before-hook-creation", "hook-succeeded"])
+        self.for_each(check)
+
     def test_helm_test_asks_for_a_value_that_agents_read(self):
         def asked(**settings):
             command = HELM.template(NODES | {"agent": {"settings": settings}}).one("Pod", "binnacle-test-sensors")["spec"]["containers"][0]["command"]

@@ -33,7 +33,7 @@ class Pods(Renderings):
             self.assertIs(spec["automountServiceAccountToken"], False)
             agent = spec["containers"][0]
             for m in agent["volumeMounts"]:
-                self.assertTrue(m.get("readOnly") or m["name"] == "ipmi", m)
+                self.assertIs(m.get("readOnly"), True, m)
             if agent["securityContext"].get("privileged"):
                 return
             self.assertEqual(agent["securityContext"]["capabilities"], {"drop": ["ALL"], "add": ["PERFMON"]})
@@ -42,6 +42,17 @@ class Pods(Renderings):
         self.for_each(check)
         hardened = [o.one("DaemonSet", "binnacle-agent")["spec"]["template"]["spec"]["containers"][0]["securityContext"] for o in RENDERED.values()]
         self.assertEqual([bool(c.get("privileged")) for c in hardened].count(True), 1)
+
+    def test_agent_and_sidecar_share_the_socket_s_folder_alone(self):
+        for name in ("ipmi", "ipmi by a device plug-in"):
+            with self.subTest(name):
+                agent, sidecar = RENDERED[name].one("DaemonSet", "binnacle-agent")["spec"]["template"]["spec"]["containers"]
+                theirs = [{m["name"]: m["mountPath"] for m in c["volumeMounts"]} for c in (agent, sidecar)]
+                shared = theirs[0].keys() & theirs[1].keys()
+                self.assertEqual([(volume, theirs[0][volume], theirs[1][volume]) for volume in shared], [("ipmi", "/run/binnacle", "/run/binnacle")])
+                said = dict(zip(sidecar["args"][::2], sidecar["args"][1::2]))
+                self.assertEqual(said["--socket"], "/run/binnacle/ipmi.sock")
+                self.assertIn(said["--cache-folder"], [where for volume, where in theirs[1].items() if volume not in shared])
 
     # By it the doctor finds a container that a failed upgrade left.
     def test_the_agents_object_names_the_containers_that_the_chart_wrote(self):
@@ -61,6 +72,20 @@ class Pods(Renderings):
             for m in mounted:
                 self.assertEqual((m.get("readOnly"), m.get("recursiveReadOnly"), m.get("mountPropagation")), (True, "IfPossible", None), m)
         self.for_each(check)
+
+    def test_of_the_host_s_proc_an_agent_has_the_network_figures_alone(self):
+        def check(objects):
+            spec = objects.one("DaemonSet", "binnacle-agent")["spec"]["template"]["spec"]
+            hosts = {v["hostPath"]["path"]: v["name"] for v in spec["volumes"] if "hostPath" in v}
+            # In /proc, the roots of the node's processes are open to a user 0 without capabilities, however it is mounted.
+            self.assertEqual([path for path in hosts if path == "/" or f"{path}/".startswith("/proc/")], ["/proc/1/net"])
+            where = [m["mountPath"] for m in spec["containers"][0]["volumeMounts"] if m["name"] == hosts["/proc/1/net"]]
+            settings = yaml.safe_load(objects.one("ConfigMap", "binnacle-agent")["data"]["agent.yaml"])
+            self.assertEqual(([settings["proc-net"]], settings.get("proc-root")), (where, None))
+        self.for_each(check)
+        without = HELM.template(NODES | {"agent": {"hostProc": False}})
+        self.assertNotIn("proc-net", without.one("ConfigMap", "binnacle-agent")["data"]["agent.yaml"])
+        self.assertNotIn("/proc", [v["hostPath"]["path"][:5] for v in without.one("DaemonSet", "binnacle-agent")["spec"]["template"]["spec"]["volumes"] if "hostPath" in v])
 
     def test_agents_reach_the_aggregator_from_where_they_come_and_nobody_else_does(self):
         def admitted(**values):

@@ -24,7 +24,8 @@ BUILD = ROOT / "build"
 PROFILE = CHART / "seccomp/binnacle-agent.json"
 UNDER = ["/usr/bin/python3", ROOT / "tests/chart/under_seccomp.py", PROFILE]  # the module is Debian's
 # What the agent never does, and any user may.
-REFUSED = ["os.mkdir('new')", "os.symlink('a', 'b')", "os.chmod('.', 0o700)", "os.mkfifo('pipe')", "os.setpriority(os.PRIO_PROCESS, 0, 19)"]
+REFUSED = ["os.mkdir('new')", "os.symlink('a', 'b')", "os.chmod('.', 0o700)", "os.mkfifo('pipe')", "os.setpriority(os.PRIO_PROCESS, 0, 19)",
+           "open('a', 'w'); os.rename('a', 'b')", "open('a', 'w'); os.remove('a')", "open('a', 'w'); os.link('a', 'b')", "os.chown('.', -1, -1)"]
 
 
 class Exporter(http.server.BaseHTTPRequestHandler):

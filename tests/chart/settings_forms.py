@@ -12,7 +12,7 @@ import sys
 
 # Settings that the chart gives the programs itself, by other values or because its mounts, ports and probes hang on them.
 OWN = {
-    "agent": {"node-name", "cluster", "aggregator", "server-name", "cert", "key", "ca", "sys-root", "proc-root", "textfile-directory", "listen", "health",
+    "agent": {"node-name", "cluster", "aggregator", "server-name", "cert", "key", "ca", "sys-root", "proc-root", "proc-net", "textfile-directory", "listen", "health",
               "listen-cert", "listen-key", "listen-ca", "listen-denied-serials", "token-file", "probe", "report", "output", "ipmi-socket", "ipmi-helper", "ipmi-config",
               "bmc-device", "bmc-host", "bmc-protocol", "bmc-credentials-file", "scrape-file"},
     "aggregator": {"address", "ingest-port", "extender-port", "metrics-port", "ops-port", "health-port", "cert", "key", "agents-ca", "agents-account", "agents-audience", "clients-ca", "denied-serials",

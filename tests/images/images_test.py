@@ -124,8 +124,8 @@ class Running(unittest.TestCase):
         return said.stdout
 
     def test_the_agent_answers_and_reads_this_machine(self):
-        text = self.answer(MADE["binnacle-agent"], ["--node-name", "n", "--sys-root", "/host/sys", "--proc-root", "/host/proc"], "http://127.0.0.1:9103/metrics",
-                           "--ro-bind", "/sys", "/host/sys", "--ro-bind", "/proc", "/host/proc")
+        text = self.answer(MADE["binnacle-agent"], ["--node-name", "n", "--sys-root", "/host/sys", "--proc-net", "/host/net"], "http://127.0.0.1:9103/metrics",
+                           "--ro-bind", "/sys", "/host/sys", "--ro-bind", "/proc/1/net", "/host/net")
         self.assertIn("\nos_memory_available_bytes ", text)
 
     def test_the_doctor_looks_at_the_agent_from_inside(self):
@@ -133,8 +133,8 @@ class Running(unittest.TestCase):
         image = MADE["binnacle-agent"]
         log = WORK / "doctor-log"
         inner = ["bwrap", "--ro-bind", image.root, "/", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--unshare-user", "--unshare-pid", "--as-pid-1",
-                 "--die-with-parent", "--uid", "0", "--gid", "0", "--cap-drop", "ALL", "--ro-bind", "/sys", "/host/sys", "--ro-bind", "/proc", "/host/proc",
-                 *image.config["config"]["Entrypoint"], "--node-name", "n", "--sys-root", "/host/sys", "--proc-root", "/host/proc"]
+                 "--die-with-parent", "--uid", "0", "--gid", "0", "--cap-drop", "ALL", "--ro-bind", "/sys", "/host/sys", "--ro-bind", "/proc/1/net", "/host/net",
+                 *image.config["config"]["Entrypoint"], "--node-name", "n", "--sys-root", "/host/sys", "--proc-net", "/host/net"]
         script = ('ip link set lo up; "$@" >' + str(log) + ' 2>&1 & i=0; until curl -fsS --max-time 2 http://127.0.0.1:9103/readyz >/dev/null 2>&1; do i=$((i+1)); '
                   '[ $i -lt 300 ] || { cat ' + str(log) + '; exit 1; }; sleep 0.1; done; child=$(pgrep -P $!); '
                   'nsenter --target "$child" --all --root --wd /usr/bin/binnacle doctor agent sensors kernel -o json; kill $!; wait $!')

@@ -65,7 +65,8 @@ def agent():
     folders = [volume for volume in spec["volumes"] if "hostPath" in volume]
     container = spec["containers"][0]
     container["volumeMounts"] = [mount for mount in container["volumeMounts"] if mount["name"] in [folder["name"] for folder in folders]]
-    container["args"] = ["--node-name=$(NODE_NAME)", "--sys-root=/host/sys", "--proc-root=/host/proc", "--sources=os,pmu", "--pmu-pods=true", "--listen=:9103", "--health=:9104"]
+    container["args"] = ["--node-name=$(NODE_NAME)", "--sys-root=/host/sys", "--proc-net=/host/net", "--virtual-interfaces=true", "--sources=os,pmu", "--pmu-pods=true",
+                         "--listen=:9103", "--health=:9104"]
     return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "agent", "namespace": "default"}, "spec": {
         "containers": [container], "volumes": folders, "securityContext": spec.get("securityContext", {}), "enableServiceLinks": False}}
 
@@ -106,6 +107,9 @@ class Node(unittest.TestCase):
         page = LAB.wait_for("context switches of its pod", lambda: (lambda text: f'pmu_pod_context_switches_total{{pod_uid="{uid}"' in text and text)(
             LAB.ask(f"http://{pod['status']['podIP']}:9103/metrics")), 60)
         self.assertIn("os_memory_available_bytes", page)
+        # The host's end of a pod's link, which the agent's own network does not have.
+        link = next(name for name in LAB.on_node("n1", "ls", "/sys/class/net").split() if name.startswith("veth"))
+        self.assertIn(f'device="{link}"', page)
         self.assertEqual(LAB.pods()[0]["status"]["containerStatuses"][0]["restartCount"], 0)
 
 

@@ -73,6 +73,13 @@ class Sidecar(unittest.TestCase):
         LAB.wait_for("the inlet's temperature", lambda: inlet(23), 180)
         warm(44)
         LAB.wait_for("the warmer inlet", lambda: inlet(44), 120)
+        # The agent reads these by a socket in a folder that it may not write, and does not see what the sidecar keeps.
+        node, number = releases.process(LAB, pod)
+        self.assertEqual(LAB.on_node(node, "ls", f"/proc/{number}/root/run/binnacle").split(), ["ipmi.sock"])
+        options = {line.split()[1]: line.split()[3].split(",") for line in LAB.on_node(node, "cat", f"/proc/{number}/mounts").splitlines()}
+        self.assertIn("ro", options["/run/binnacle"])
+        _, sidecar = releases.process(LAB, pod, "ipmi")
+        self.assertIn("sdr-_dev_ipmi0", LAB.on_node(node, "ls", f"/proc/{sidecar}/root/var/cache/binnacle-ipmi").split())
 
     def test_3_a_sidecar_that_is_killed_comes_back_and_its_agent_goes_on(self):
         before = agent()

@@ -33,22 +33,28 @@ constexpr std::array<column, 8> columns{{
 
 constexpr std::size_t most_interfaces = 256;  // announced; a Kubernetes node may have thousands of veths
 
+/// The folder with the file "dev" of the machine's interfaces. In a host's /proc that is mounted elsewhere,
+/// "net" shows our own network namespace and "1/net" shows the host's. If "1/net" may not be read there are
+/// no values, because our own interfaces are not the node's.
+std::string net_folder(const os_options& options) {
+  if (!options.net.empty()) return options.net;
+  return options.proc + (options.proc == "/proc" ? "/net" : "/1/net");
+}
+
 /// The interfaces in /proc/net/dev. They come and go all the time (pods, virtual functions handed to pods).
 /// So an interface that is gone is forgotten at once, and the node's sums go on.
 class network_part final : public os_part {
  public:
-  // In a host's /proc that is mounted elsewhere, "net" shows our own network namespace and "1/net" shows the
-  // host's. If "1/net" may not be read there are no values, because our own interfaces are not the node's.
   explicit network_part(const os_options& options)
       : sys_(options.sys),
-        file_(options.proc + (options.proc == "/proc" ? "/net/dev" : "/1/net/dev")),
+        file_(net_folder(options) + "/dev"),
         now_(options.time.now),
         with_virtual_(options.virtual_interfaces) {}
 
   std::string what() const override { return "network (" + file_.path() + ")"; }
   std::string remedy() const override {
-    return "check proc-root, and that this user may look at process 1 there (hidepid, SELinux); in a "
-           "container the host's interfaces need hostNetwork or the host's /proc at proc-root";
+    return "check proc-net or proc-root, and that this user may look at process 1 there (hidepid, SELinux); "
+           "in a container the host's interfaces need hostNetwork, or the host's /proc/1/net at proc-net";
   }
 
   result<void> discover(board&, board::group_ref group) override {

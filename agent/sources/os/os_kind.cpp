@@ -15,6 +15,10 @@ void os_kind::bind(config_spec& spec) {
            "time between two reads of drives' temperatures, each of which is a command to the drive");
   spec.add("os-per-cpu", chosen_.per_cpu,
            "also give a series for each CPU and core (time, frequency, temperature)");
+  spec.add(
+      "proc-net", chosen_.net,
+      "folder where the machine's /proc/net is mounted: in a container /proc/1/net of the host (default: "
+      "the one below proc-root)");
   spec.add("virtual-interfaces", chosen_.virtual_interfaces,
            "also read virtual network interfaces (bridges, pods' ends)");
 }

@@ -36,6 +36,7 @@ class os_part {
 struct os_options {
   std::string proc = "/proc";
   std::string sys = "/sys";
+  std::string net;  ///< folder with the file dev of the machine's network; empty: that below proc
   clocks time;
   bool virtual_interfaces = false;
   bool per_cpu = false;  ///< a series for each CPU and core, too

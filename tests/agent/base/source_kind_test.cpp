@@ -97,6 +97,8 @@ TEST_CASE("the machine's folders reach the sources") {
   s.proc_root = "/host/proc";
   CHECK(os_kind().options(s).sys == "/host/sys");
   CHECK(os_kind().options(s).proc == "/host/proc");
+  CHECK(os_kind().options(s).net.empty());
+  CHECK(parsed_kind<os_kind>({"--proc-net", "/host/net"})->options(s).net == "/host/net");
   CHECK(rapl_kind().options(s).sys_root == "/host/sys");
   CHECK(pmu_kind().options(s).proc_root == "/host/proc");
   CHECK(pod_kind().options(s).sys_root == "/host/sys");

@@ -1,9 +1,11 @@
 // The helper against the BMC of its own machine: OpenIPMI's simulator behind a stand-in for /dev/ipmi0.
+#include "common/system/read_file.hpp"
 #include "tests/agent/ipmi/helper_process.hpp"
 #include "tests/agent/ipmi/lan_fixture.hpp"
 
 #include <doctest/doctest.h>
 
+#include <filesystem>
 #include <signal.h>
 
 using namespace binnacle;
@@ -205,6 +207,21 @@ TEST_CASE("DCMI power brings what the BMC saw over its window, where it has one 
   }
   bmc.write("values/dcmi_watts", "off");
   CHECK(until([](const reading& r) { return r.reason == absence::no_data && !r.value && !r.over; }));
+}
+
+TEST_CASE("a link in the place of the kept descriptions is replaced, and where it leads nothing changes") {
+  bmc_sim bmc;
+  temp_folder folder;
+  folder.write("others", "not the helper's\n");
+  const std::string kept = folder / "cache/sdr-_dev_ipmi0";
+  std::filesystem::create_directory(folder / "cache");
+  std::filesystem::create_symlink(folder / "others", kept);
+  helper_process helper({"--cache-folder", folder / "cache", "--retry", "100ms"}, bmc.shim_environment());
+  REQUIRE(helper.until_status(true));
+  const auto others = read_file(folder / "others", 4096);
+  REQUIRE(others);
+  CHECK(*others == "not the helper's\n");
+  CHECK(std::filesystem::symlink_status(kept).type() == std::filesystem::file_type::regular);
 }
 
 TEST_CASE("in-band without a device: one sentence with the remedy, and no end of the program") {

@@ -287,6 +287,33 @@ TEST_CASE("through a mounted host /proc the interfaces are those of process 1, o
   CHECK(shown(m.out, "os_network_receive_bytes_total", eth0) == shows);
 }
 
+TEST_CASE("the host's network may be mounted alone, beside our own /proc") {
+  machine m;
+  m.net({{"eth0", 7}});  // process 1 of our own
+  m.net({{"eth0", 42}}, "host/net/dev");
+  os_options o;
+  o.proc = m.root / "proc";
+  o.sys = m.root / "sys";
+  o.net = m.root / "host/net";
+  o.time = m.clock.source();
+  std::string shows = "42";
+  SUBCASE("it is there") {}
+  SUBCASE("it is not: our own interfaces are not the node's") {
+    m.root.remove("host/net");
+    shows = "no such series";
+    const auto found = os_source(o).probe();
+    CHECK(std::ranges::any_of(found, [](const finding& f) {
+      return f.how == finding::grade::absent && f.what.ends_with("host/net/dev)") &&
+             f.remedy.find("proc-net") != f.remedy.npos;
+    }));
+  }
+  os_source os(o);
+  REQUIRE(os.discover(m.out));
+  REQUIRE(os.read(m.out));
+  CHECK(shown(m.out, "os_network_receive_bytes_total", eth0) == shows);
+  CHECK(shown(m.out, "os_load1") == "0.50");
+}
+
 TEST_CASE("an empty root is an error that names it, not a crash") {
   temp_folder nothing;
   os_options o;
