@@ -246,7 +246,8 @@ task<result<void>> way::impl::find_identity() {
     if (to.pem.certificate.empty() && !token_held.empty())
       co_return not_for_a_secrets_server("the kubeconfig's token");
   }
-  if (!secret) to.token_file = token.path();
+  // Whoever runs the server could use a token at the API server, but not a certificate that was shown to it.
+  if (to.pem.certificate.empty()) to.token_file = token.path();
   if (to.token_file.empty() && to.pem.certificate.empty()) {
     co_return error{errc::permission,
                     as->plugin ? fmt::format("{}, which the kubeconfig names, gave no credentials: run it by "

@@ -240,6 +240,24 @@ class Bridge(unittest.TestCase):
                 self.assertEqual(self.what_is_shown()[0], {(None, name)})
             (self.cluster / "apiservice.json").unlink()
 
+    def test_of_a_token_and_a_certificate_only_the_certificate_is_shown(self):
+        self.api_service("binnacle", "binnacle")
+        self.kubeconfig({"token": "ann-s-token"})
+        self.assertEqual(self.what_is_shown()[0], {("Bearer ann-s-token", None)})
+        named = {"client-certificate": str(self.trial.pki / "client-cli.crt"), "client-key": str(self.trial.pki / "client-cli.key")}
+        self.put("given", {"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", "status": {
+            "token": "ann-s-token", "clientCertificateData": (self.trial.pki / "client-cli.crt").read_text(),
+            "clientKeyData": (self.trial.pki / "client-cli.key").read_text()}})
+        plugin = {"exec": {"apiVersion": "client.authentication.k8s.io/v1", "command": "cat", "args": [str(self.cluster / "given")], "interactiveMode": "Never"}}
+        for where, user in (("data", {"token": "ann-s-token", **self.own_certificate()}), ("files", {"token": "ann-s-token", **named}), ("a plug-in", plugin)):
+            with self.subTest(where):
+                self.kubeconfig(user)
+                self.assertEqual(self.what_is_shown()[0], {(None, "cli")})
+        # The user's word is stronger.
+        file = self.trial.folder / "token"
+        file.write_text("reader-s-token")
+        self.assertEqual(self.what_is_shown("--token-file", file)[0], {("Bearer reader-s-token", None)})
+
     # A chart without custom metrics, for people whose kubeconfig has a token.
     def test_the_secrets_certificate_gets_an_answer(self):
         self.secret(certificate=True)
