@@ -4,16 +4,13 @@
 #include "aggregator/kube/client/credentials.hpp"
 #include "cli/bridge/forward.hpp"
 #include "cli/bridge/replicas.hpp"
-#include "cli/json.hpp"
 #include "common/async/run_program.hpp"
 #include "common/async/task_group.hpp"
 #include "common/async/timers.hpp"
-#include "common/http/base64.hpp"
 #include "common/system/descriptor.hpp"
 #include "common/system/os_error.hpp"
 
 #include <boost/asio/executor_work_guard.hpp>
-#include <boost/json/parse.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -98,10 +95,12 @@ struct way::impl {
 
   std::vector<std::string> kubectl(std::vector<std::string> words) const;
   task<result<std::string>> ask(std::vector<std::string> words) const;
-  task<result<std::string>> authority_in_secret() const;
+  task<result<tls::files>> read_secret() const;
   task<result<void>> find_authority();
   task<result<void>> find_identity();
   result<void> hold_identity();
+  result<void> hold_certificate(const tls::files& text);
+  error not_for_a_secrets_server(std::string_view token) const;
   task<result<replicas>> list() const;
   task<result<void>> begin();
   task<void> begin_and_tell(std::promise<result<void>>& outcome);
@@ -117,6 +116,7 @@ struct way::impl {
   async::event changed{loop};  // some lane changed
   std::string service;
   std::vector<lane> lanes;
+  std::optional<tls::files> secret;  // the chart's, as PEM text; set if only its CA says who the server is
   std::shared_ptr<kube::credentials> identity;  // null: `to` came with one
   std::string token_held, certificate_held;
   async::task_group group{loop, log};
@@ -159,23 +159,14 @@ task<result<replicas>> way::impl::list() const {
   co_return replicas_in(*told, cluster.name_space);
 }
 
-task<result<std::string>> way::impl::authority_in_secret() const {
+task<result<tls::files>> way::impl::read_secret() const {
   std::vector<std::string> words{"get", "secret", service + "-client", "-o", "json"};
   const auto told = co_await ask(std::move(words));
   if (told.has_error()) {
     co_return error{told.error().code,
                     told.error().message + "; or give the CA of the aggregator's certificate with --ca"};
   }
-  boost::system::error_code ec;
-  const json::value secret = json::parse(*told, ec);
-  const auto pem = http::from_base64(text(object(secret, "data"), "ca.crt"));
-  if (ec || pem.has_error() || pem->empty()) {
-    co_return error{errc::protocol,
-                    fmt::format("Secret {}-client has no ca.crt: give the CA of the aggregator's certificate "
-                                "with --ca",
-                                service)};
-  }
-  co_return *pem;
+  co_return pem_in_secret(*told, service + "-client");
 }
 
 task<result<void>> way::impl::find_authority() {
@@ -183,11 +174,16 @@ task<result<void>> way::impl::find_authority() {
   std::vector<std::string> words{"get", "apiservice", std::string(api_service), "-o", "json"};
   const auto told = co_await ask(std::move(words));
   std::string pem;
-  if (told.has_value()) pem = authority_in(*told, service, cluster.name_space);
+  if (told.has_value()) {
+    const auto named = authority_in(*told, service, cluster.name_space);
+    if (named.has_error()) co_return named.error();
+    pem = *named;
+  }
   if (pem.empty()) {  // a chart without custom metrics has no APIService, and not everybody may read it
-    const auto kept = co_await authority_in_secret();
+    const auto kept = co_await read_secret();
     if (kept.has_error()) co_return kept.error();
-    pem = *kept;
+    secret = *kept;
+    pem = kept->authority;
   }
   if (const auto held = authority.hold(pem); held.has_error()) co_return held.error();
   to.pem.authority = authority.path();
@@ -196,11 +192,14 @@ task<result<void>> way::impl::find_authority() {
 
 // Puts the identity into files in memory, because every command takes an identity as files.
 result<void> way::impl::hold_identity() {
-  const tls::files& text = identity->shown().tls.text;
   if (const std::string& now = identity->token(); !now.empty() && now != token_held) {
     if (auto held = token.hold(now); held.has_error()) return held;
     token_held = now;
   }
+  return hold_certificate(identity->shown().tls.text);
+}
+
+result<void> way::impl::hold_certificate(const tls::files& text) {
   if (text.certificate.empty() || text.certificate == certificate_held) return {};
   // The certificate is written last: a reader that finds the new certificate also finds its key.
   if (auto held = key.hold(text.key); held.has_error()) return held;
@@ -209,7 +208,20 @@ result<void> way::impl::hold_identity() {
   return {};
 }
 
+// Whoever receives a token can use it at the API server. Whoever may write in one namespace can make a
+// Service, a pod and a Secret with the chart's names there, so a CA from a Secret is not enough for a token.
+error way::impl::not_for_a_secrets_server(std::string_view token) const {
+  return {
+      errc::permission,
+      fmt::format("{} is not sent, because only Secret {}-client, which anybody who may write in namespace "
+                  "{} can make, says whose server that is: give the CA of the aggregator's certificate "
+                  "with --ca",
+                  token, service, cluster.name_space)};
+}
+
 task<result<void>> way::impl::find_identity() {
+  if (secret && !to.token_file.empty())
+    co_return not_for_a_secrets_server(fmt::format("the token in {}", to.token_file));
   if (!to.token_file.empty() || !to.pem.certificate.empty()) co_return result<void>();
   const auto variable = [](const char* name) { return std::getenv(name); };
   const auto as = kube::access_by(config_files(cluster), cluster.context, variable);
@@ -220,13 +232,22 @@ task<result<void>> way::impl::find_identity() {
   const auto fresh = co_await identity->refresh(async::within(patience));
   if (fresh.has_error()) co_return fresh.error();
   if (const auto held = hold_identity(); held.has_error()) co_return held.error();
-  to.token_file = token.path();
   to.pem.certificate = certificate.path();
   to.pem.key = key.path();
   if (const tls::files& named = as->tls.pem; to.pem.certificate.empty()) {
     to.pem.certificate = named.certificate;
     to.pem.key = named.key;
   }
+  if (secret && to.pem.certificate.empty()) {
+    // The Secret's own certificate opens the ops port to whoever may read the Secret.
+    if (const auto held = hold_certificate(*secret); held.has_error()) co_return held.error();
+    to.pem.certificate = certificate.path();
+    to.pem.key = key.path();
+    if (to.pem.certificate.empty() && !token_held.empty())
+      co_return not_for_a_secrets_server("the kubeconfig's token");
+  }
+  // Whoever runs the server could use a token at the API server, but not a certificate that was shown to it.
+  if (to.pem.certificate.empty()) to.token_file = token.path();
   if (to.token_file.empty() && to.pem.certificate.empty()) {
     co_return error{errc::permission,
                     as->plugin ? fmt::format("{}, which the kubeconfig names, gave no credentials: run it by "

@@ -13,10 +13,12 @@ namespace binnacle::cli::bridge {
 class way {
  public:
   /// Asks kubectl for the Service and the pods, and for the CA in the chart's APIService, or else its Secret,
-  /// unless `given` names one. Uses the kubeconfig's own identity (token, certificate, exec plug-in) unless
-  /// `given` has another. Blocks until each replica can be reached or has said why not, for a minute at most.
-  /// Errors: not_found (no kubectl, no Service), permission (with kubectl's words, which name the missing
-  /// right), timeout, invalid_input.
+  /// unless `given` names one. Uses the kubeconfig's own identity (its certificate, or else its token;
+  /// perhaps by an exec plug-in) unless `given` has another. To a server that only the Secret vouches for no
+  /// token goes: if the kubeconfig has no certificate, that of the Secret is used. Blocks until each replica
+  /// can be reached or has said why not, for a minute at most. Errors: not_found (no kubectl, no Service, the
+  /// chart is elsewhere), permission (a token that may not go there; or with kubectl's words, which name the
+  /// missing right), timeout, invalid_input.
   static result<std::unique_ptr<way>> open(const connection& given);
   ~way();
   way(const way&) = delete;

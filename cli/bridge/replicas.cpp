@@ -25,6 +25,12 @@ bool runs(const json::value& pod) {
          member(object(pod, "metadata"), "deletionTimestamp") == nullptr;
 }
 
+/// The PEM text that the member `key` has as base64; empty if it has none.
+std::string pem_in(const json::value& of, std::string_view key) {
+  const auto pem = http::from_base64(text(of, key));
+  return pem.has_value() ? *pem : std::string();
+}
+
 }  // namespace
 
 result<replicas> replicas_in(std::string_view list_text, const std::string& name_space) {
@@ -62,13 +68,38 @@ result<replicas> replicas_in(std::string_view list_text, const std::string& name
   return found;
 }
 
-std::string authority_in(std::string_view told, const std::string& service, const std::string& name_space) {
+result<std::string> authority_in(std::string_view told, const std::string& service,
+                                 const std::string& name_space) {
   boost::system::error_code ec;
   const json::value as_json = json::parse(json::string_view(told.data(), told.size()), ec);
   const json::value spec = object(as_json, "spec"), behind = object(spec, "service");
-  if (text(behind, "name") != service || text(behind, "namespace") != name_space) return "";
-  const auto pem = http::from_base64(text(spec, "caBundle"));
-  return pem.has_value() ? *pem : "";
+  const std::string leads_to = text(behind, "name"), there = text(behind, "namespace");
+  if (leads_to == service && there == name_space) return pem_in(spec, "caBundle");
+  const json::value metadata = object(as_json, "metadata"), own = object(metadata, "labels");
+  if (text(own, "app.kubernetes.io/name") != "binnacle") return std::string();
+  const std::string namespace_too = there == name_space ? "" : fmt::format("--kube-namespace {}, or ", there);
+  return error{errc::not_found,
+               fmt::format("the APIService of Binnacle's chart leads to Service {} in namespace {}, not to "
+                           "{} in {}: give {}the CA of the aggregator's certificate with --ca",
+                           leads_to, there, service, name_space, namespace_too)};
+}
+
+result<tls::files> pem_in_secret(std::string_view told, std::string_view name) {
+  boost::system::error_code ec;
+  const json::value secret = json::parse(json::string_view(told.data(), told.size()), ec);
+  const json::value data = object(secret, "data");
+  tls::files found;
+  found.authority = pem_in(data, "ca.crt");
+  if (found.authority.empty()) {
+    return error{
+        errc::protocol,
+        fmt::format("Secret {} has no ca.crt: give the CA of the aggregator's certificate with --ca", name)};
+  }
+  const std::string certificate = pem_in(data, "tls.crt"), key = pem_in(data, "tls.key");
+  if (certificate.empty() || key.empty()) return found;
+  found.certificate = certificate;
+  found.key = key;
+  return found;
 }
 
 std::optional<std::uint16_t> forwarded_port(std::string_view line) {

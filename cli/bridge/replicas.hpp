@@ -1,6 +1,7 @@
 #pragma once
 
 #include "common/error.hpp"
+#include "common/tls/context.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -30,11 +31,19 @@ inline constexpr std::string_view labels =
     "app.kubernetes.io/name=binnacle,app.kubernetes.io/component=aggregator";
 
 /// The chart's APIService; like every APIService it names, for all to read, the CA of the server behind it.
+/// It belongs to no namespace, so whoever may write in some namespaces only cannot make one.
 inline constexpr std::string_view api_service = "v1beta2.custom.metrics.k8s.io";
 
-/// The CA, as PEM text, in `told`, the output of `kubectl get apiservice NAME -o json`. Empty if that leads
-/// to another Service, or has no CA. Pure.
-std::string authority_in(std::string_view told, const std::string& service, const std::string& name_space);
+/// The CA, as PEM text, in `told`, the output of `kubectl get apiservice NAME -o json`. Empty if that is of
+/// another product, or has no CA. Errors: not_found, if it is the chart's and leads to another Service: then
+/// `service` is not the aggregator's. Pure.
+result<std::string> authority_in(std::string_view told, const std::string& service,
+                                 const std::string& name_space);
+
+/// The CA and the client certificate, as PEM text, in `told`, the output of `kubectl get secret NAME -o json`
+/// about the chart's Secret `name`. Certificate and key are both empty if one is missing. Errors: protocol
+/// (no CA). Pure.
+result<tls::files> pem_in_secret(std::string_view told, std::string_view name);
 
 /// The port in kubectl's "Forwarding from 127.0.0.1:40123 -> 9102"; nothing in any other line. Pure.
 std::optional<std::uint16_t> forwarded_port(std::string_view line);

@@ -5,12 +5,15 @@ python3 tests/cli/bridge/bridge_test.py --build build
 
 import base64
 import http.client
+import http.server
 import json
 import os
 import pathlib
 import signal
+import ssl
 import subprocess
 import sys
+import threading
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "scripts"))
@@ -32,6 +35,33 @@ def runs(pid):
         return False
 
 
+class Listener(http.server.ThreadingHTTPServer):
+    """Somebody with the aggregator's certificate, who notes what each call shows: (Authorization, name in the client's certificate)."""
+
+    def __init__(self, pki):
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):  # noqa: N802
+                names = dict(pair for part in (self.connection.getpeercert() or {}).get("subject", ()) for pair in part)
+                self.server.shown.add((self.headers["Authorization"], names.get("commonName")))
+                self.send_error(401)
+
+            def log_message(self, *_):
+                pass
+
+        self.shown = set()
+        super().__init__(("127.0.0.1", 0), Handler)
+        security = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        security.load_cert_chain(pki / "aggregator.crt", pki / "aggregator.key")
+        security.load_verify_locations(pki / "clients-ca.crt")
+        security.verify_mode = ssl.CERT_OPTIONAL
+        self.socket = security.wrap_socket(self.socket, server_side=True)
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def stop(self):
+        self.shutdown()
+        self.server_close()
+
+
 class Bridge(unittest.TestCase):
     def setUp(self):
         self.trial = trial = Trial(BUILD)
@@ -44,8 +74,8 @@ class Bridge(unittest.TestCase):
         self.cluster.mkdir()
         self.put("ports.json", {"pod-1": trial.ports["ops"], "pod-2": second["ops"]})
         self.pods("pod-1", "pod-2")
-        self.put("secret.json", {"data": {"ca.crt": encoded(trial.pki / "server-ca.crt")}})
-        self.kubeconfig({"client-certificate-data": encoded(trial.pki / "client-cli.crt"), "client-key-data": encoded(trial.pki / "client-cli.key")})
+        self.secret(certificate=False)
+        self.kubeconfig(self.own_certificate())
         self.plugin = trial.folder / "kubectl-binnacle"
         self.plugin.symlink_to(trial.build / "cli/binnacle")
 
@@ -64,6 +94,28 @@ class Bridge(unittest.TestCase):
             "current-context": "here", "contexts": [{"name": name, "context": {"cluster": "c", "user": "ann"}} for name in ("here", "there")],
             "clusters": [{"name": "c", "cluster": {"server": "https://127.0.0.1:1", "certificate-authority": str(self.trial.pki / "server-ca.crt")}}],
             "users": [{"name": "ann", "user": user}]}))
+
+    def own_certificate(self):
+        """The fields of a kubeconfig's user who has a certificate."""
+        return {"client-certificate-data": encoded(self.trial.pki / "client-cli.crt"), "client-key-data": encoded(self.trial.pki / "client-cli.key")}
+
+    def secret(self, *, certificate):
+        """The chart's, with or without its client certificate."""
+        more = {"tls.crt": encoded(self.trial.pki / "client-scheduler.crt"), "tls.key": encoded(self.trial.pki / "client-scheduler.key")} if certificate else {}
+        self.put("secret.json", {"data": {"ca.crt": encoded(self.trial.pki / "server-ca.crt"), **more}})
+
+    def api_service(self, name, namespace, **metadata):
+        self.put("apiservice.json", {"metadata": metadata, "spec": {"service": {"name": name, "namespace": namespace}, "caBundle": encoded(self.trial.pki / "server-ca.crt")}})
+
+    def what_is_shown(self, *words):
+        """By the command, to somebody at the end of the forward; and what the command says."""
+        somebody = Listener(self.trial.pki)
+        self.addCleanup(somebody.stop)
+        self.put("ports.json", {"pod-1": somebody.server_port})
+        self.pods("pod-1")
+        done = self.run_it("status", "--kube-config", self.config, *words)
+        self.assertEqual(done.returncode, 1, done.stdout)  # nobody gets an answer there
+        return somebody.shown, done.stderr
 
     def environment(self, **more):
         own = {key: value for key, value in os.environ.items() if not key.startswith(("BINNACLE_", "KUBE"))}
@@ -147,12 +199,85 @@ class Bridge(unittest.TestCase):
         done = self.run_it("status", "--kube-config", self.config)
         self.assertEqual(done.returncode, 1, done.stdout)
         (self.cluster / "forbidden").write_text("secret")
-        self.put("apiservice.json", {"spec": {"service": {"name": "binnacle", "namespace": "binnacle"}, "caBundle": encoded(self.trial.pki / "server-ca.crt")}})
+        self.api_service("binnacle", "binnacle")
         done = self.run_it("status", "--kube-config", self.config)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         # That of another product says nothing about the aggregator.
-        self.put("apiservice.json", {"spec": {"service": {"name": "adapter", "namespace": "binnacle"}, "caBundle": encoded(self.trial.pki / "server-ca.crt")}})
+        self.api_service("adapter", "binnacle")
         self.assertIn('resource "secrets"', self.run_it("status", "--kube-config", self.config).stderr)
+
+    # Whoever may write in a namespace can make there what the chart makes there: Service, pods and Secret, but no APIService.
+    def test_a_token_goes_to_no_server_that_only_a_secret_vouches_for(self):
+        self.kubeconfig({"token": "ann-s-token"})
+        file = self.trial.folder / "token"
+        file.write_text("reader-s-token")
+        for words, whose in (((), "the kubeconfig's token"), (("--token-file", file), f"the token in {file}")):
+            with self.subTest(whose):
+                shown, said = self.what_is_shown(*words)
+                self.assertEqual(shown, set())
+                self.assertIn(f"{whose} is not sent, because only Secret binnacle-client, which anybody who may write in namespace binnacle can make, "
+                              "says whose server that is: give the CA of the aggregator's certificate with --ca", said)
+        self.assertEqual(self.lines("pids"), [])  # not even a forward was opened
+        # The user's word, and the cluster's.
+        ca = ("--ca", self.trial.pki / "server-ca.crt")
+        self.assertEqual(self.what_is_shown(*ca)[0], {("Bearer ann-s-token", None)})
+        self.assertEqual(self.what_is_shown(*ca, "--token-file", file)[0], {("Bearer reader-s-token", None)})
+        self.api_service("binnacle", "binnacle")
+        self.assertEqual(self.what_is_shown()[0], {("Bearer ann-s-token", None)})
+
+    def test_where_only_the_secret_vouches_certificates_are_shown(self):
+        self.secret(certificate=True)
+        for user, name in (({"token": "ann-s-token"}, "scheduler"), ({"token": "ann-s-token", **self.own_certificate()}, "cli")):
+            self.kubeconfig(user)
+            with self.subTest("no APIService", name=name):
+                self.assertEqual(self.what_is_shown()[0], {(None, name)})
+            (self.cluster / "forbidden").write_text("apiservice")
+            with self.subTest("no right to read it", name=name):
+                self.assertEqual(self.what_is_shown()[0], {(None, name)})
+            (self.cluster / "forbidden").unlink()
+            self.api_service("adapter", "monitoring", labels={"app.kubernetes.io/name": "adapter"})
+            with self.subTest("another product's", name=name):
+                self.assertEqual(self.what_is_shown()[0], {(None, name)})
+            (self.cluster / "apiservice.json").unlink()
+
+    def test_of_a_token_and_a_certificate_only_the_certificate_is_shown(self):
+        self.api_service("binnacle", "binnacle")
+        self.kubeconfig({"token": "ann-s-token"})
+        self.assertEqual(self.what_is_shown()[0], {("Bearer ann-s-token", None)})
+        named = {"client-certificate": str(self.trial.pki / "client-cli.crt"), "client-key": str(self.trial.pki / "client-cli.key")}
+        self.put("given", {"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", "status": {
+            "token": "ann-s-token", "clientCertificateData": (self.trial.pki / "client-cli.crt").read_text(),
+            "clientKeyData": (self.trial.pki / "client-cli.key").read_text()}})
+        plugin = {"exec": {"apiVersion": "client.authentication.k8s.io/v1", "command": "cat", "args": [str(self.cluster / "given")], "interactiveMode": "Never"}}
+        for where, user in (("data", {"token": "ann-s-token", **self.own_certificate()}), ("files", {"token": "ann-s-token", **named}), ("a plug-in", plugin)):
+            with self.subTest(where):
+                self.kubeconfig(user)
+                self.assertEqual(self.what_is_shown()[0], {(None, "cli")})
+        # The user's word is stronger.
+        file = self.trial.folder / "token"
+        file.write_text("reader-s-token")
+        self.assertEqual(self.what_is_shown("--token-file", file)[0], {("Bearer reader-s-token", None)})
+
+    # A chart without custom metrics, for people whose kubeconfig has a token.
+    def test_the_secrets_certificate_gets_an_answer(self):
+        self.secret(certificate=True)
+        self.kubeconfig({"token": "ann-s-token"})
+        done = self.run_it("status", "--kube-config", self.config)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("replica first", done.stdout)
+
+    def test_nothing_is_opened_where_the_charts_apiservice_leads_elsewhere(self):
+        self.secret(certificate=True)
+        self.api_service("x", "telemetry", labels=LABELS)
+        for user in ({"token": "ann-s-token"}, self.own_certificate()):
+            self.kubeconfig(user)
+            shown, said = self.what_is_shown()
+            self.assertEqual(shown, set())
+            self.assertIn("leads to Service x in namespace telemetry, not to binnacle in binnacle: give --kube-namespace telemetry, or the CA", said)
+        self.assertEqual(self.lines("pids"), [])
+        self.assertEqual([line for line in self.lines("asked") if " secret " in line], [])
+        # A second release of the chart has no APIService of its own.
+        self.assertEqual(self.what_is_shown("--ca", self.trial.pki / "server-ca.crt")[0], {(None, "cli")})
 
     def test_the_name_in_the_certificate_is_the_services(self):
         done = self.run_it("status", "--kube-config", self.config, "--kube-namespace", "elsewhere")

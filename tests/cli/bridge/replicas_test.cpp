@@ -53,16 +53,61 @@ TEST_SUITE("cli/bridge/replicas") {
 
   TEST_CASE("the CA is that of the APIService that leads to the chart's Service") {
     const auto authority = [](const char* service, const char* bundle) {
-      return authority_in(
+      const auto found = authority_in(
           fmt::format(R"({{"spec":{{"service":{{"name":"{}","namespace":"ops"}},"caBundle":{}}}}})", service,
                       bundle),
           "binnacle", "ops");
+      REQUIRE(found.has_value());
+      return *found;
     };
     CHECK(authority("binnacle", R"("UEVN")") == "PEM");
     CHECK(authority("prometheus-adapter", R"("UEVN")").empty());
     for (const char* none : {"null", "1", R"("")", R"("?")"}) CHECK(authority("binnacle", none).empty());
-    for (const char* odd : {"", "{}", "[]", R"({"spec":{"service":null}})"})
-      CHECK(authority_in(odd, "binnacle", "ops").empty());
+    for (const char* odd : {"", "{}", "[]", R"({"spec":{"service":null}})"}) {
+      const auto found = authority_in(odd, "binnacle", "ops");
+      REQUIRE(found.has_value());
+      CHECK(found->empty());
+    }
+  }
+
+  TEST_CASE("the chart's own APIService that leads to another Service says where the chart is") {
+    const char* const charts = R"({"metadata":{"labels":{"app.kubernetes.io/name":"binnacle"}},
+      "spec":{"service":{"name":"x","namespace":"telemetry"},"caBundle":"UEVN"}})";
+    const auto found = authority_in(charts, "x", "telemetry");
+    REQUIRE(found.has_value());
+    CHECK(*found == "PEM");
+    const auto elsewhere = authority_in(charts, "binnacle", "ops");
+    REQUIRE(elsewhere.has_error());
+    CHECK(elsewhere.error().message ==
+          "the APIService of Binnacle's chart leads to Service x in namespace telemetry, not to binnacle in "
+          "ops: give --kube-namespace telemetry, or the CA of the aggregator's certificate with --ca");
+    const auto beside = authority_in(charts, "binnacle", "telemetry");
+    REQUIRE(beside.has_error());
+    CHECK(beside.error().message ==
+          "the APIService of Binnacle's chart leads to Service x in namespace telemetry, not to binnacle in "
+          "telemetry: give the CA of the aggregator's certificate with --ca");
+  }
+
+  TEST_CASE("a Secret has a CA, and perhaps a certificate with its key") {
+    const auto whole = pem_in_secret(R"({"data":{"ca.crt":"UEVN","tls.crt":"Q1JU","tls.key":"S0VZ"}})", "s");
+    REQUIRE(whole.has_value());
+    CHECK(whole->authority == "PEM");
+    CHECK(whole->certificate == "CRT");
+    CHECK(whole->key == "KEY");
+    for (const char* half : {R"({"data":{"ca.crt":"UEVN","tls.crt":"Q1JU"}})",
+                             R"({"data":{"ca.crt":"UEVN","tls.crt":"","tls.key":"S0VZ"}})"}) {
+      const auto found = pem_in_secret(half, "s");
+      REQUIRE(found.has_value());
+      CHECK(found->authority == "PEM");
+      CHECK(found->certificate.empty());
+      CHECK(found->key.empty());
+    }
+    for (const char* none : {"", "{}", "[]", R"({"data":{"tls.crt":"Q1JU","tls.key":"S0VZ"}})"}) {
+      const auto found = pem_in_secret(none, "s");
+      REQUIRE(found.has_error());
+      CHECK(found.error().message ==
+            "Secret s has no ca.crt: give the CA of the aggregator's certificate with --ca");
+    }
   }
 
   TEST_CASE("kubectl says which port it took") {
