@@ -189,6 +189,28 @@ class Certificates(Renderings):
             with contextlib.suppress(ValueError):
                 yield base64.b64decode(value, validate=True).decode()
 
+    def test_cert_manager_signs_by_issuers_of_our_namespaces_and_the_notes_warn_of_others(self):
+        """A ClusterIssuer signs what a tenant asks for in a namespace of his own, with any name."""
+        def certificates(values):
+            return {o["metadata"]["name"]: (o["metadata"]["namespace"], o["spec"]["issuerRef"]["kind"]) for o in HELM.template(values).of("Certificate")}
+
+        def warned_of(values):
+            lines = HELM.notes(values).split("WARNING: a ClusterIssuer", 1)
+            return re.findall(r"certManager\.(\w+)Issuer\.kind", lines[1]) if lines[1:] else []
+
+        def by_cluster_issuer(*names):
+            own = CERT_MANAGER["certificates"]["certManager"]
+            changed = {f"{name}Issuer": own[f"{name}Issuer"] | {"kind": "ClusterIssuer"} for name in names}
+            return {"certificates": CERT_MANAGER["certificates"] | {"certManager": own | changed}}
+        self.assertEqual(certificates(CERT_MANAGER | BY_SHARED), {
+            "binnacle-server": ("binnacle", "Issuer"), "binnacle-client": ("binnacle", "Issuer"), "binnacle-scheduler-client": ("binnacle", "Issuer"),
+            "binnacle-agent": ("binnacle-agents", "Issuer")})
+        self.assertEqual(warned_of(CERT_MANAGER | BY_SHARED), [])
+        self.assertEqual(warned_of(NODES), [])
+        for names in (["server"], ["client"], ["server", "client", "agent"]):
+            self.assertEqual(warned_of(by_cluster_issuer(*names) | BY_SHARED), names)
+        self.assertEqual(warned_of(by_cluster_issuer("agent")), [], "agents with tokens have no certificate")
+
     def test_cert_manager_is_asked_for_addresses_as_such(self):
         certificate = HELM.template(CERT_MANAGER | DIALLED).one("Certificate", "binnacle-server")["spec"]
         self.assertEqual(certificate["ipAddresses"], ["192.0.2.7", "2001:db8::7"])
