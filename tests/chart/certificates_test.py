@@ -7,13 +7,14 @@ import base64
 import contextlib
 import pathlib
 import re
+import shlex
 import subprocess
 import tempfile
 
 import matrix
 import yaml
 from matrix import BY_CERTIFICATE, BY_SHARED, CERT_MANAGER, EXISTING, HELM, NODES, RENDERED, Renderings
-from rendered import Refused
+from rendered import CHART, HELM_FLAGS, Refused
 
 # What agents may dial besides the services.
 DIALLED = {"aggregator": {"extraNames": ["192.0.2.7", "far.example.com", "2001:db8::7"]}}
@@ -65,6 +66,21 @@ class Certificates(Renderings):
         (before, none), (after, two) = rendered(), rendered("0A1b", "serial=12:34")
         self.assertEqual((none, two), ([], ["0A1b", "serial=12:34"]))
         self.assertEqual(before, after)
+
+    def test_the_notes_say_how_to_deny_again_what_a_rollback_accepts(self):
+        def notes(*serials):
+            return HELM.notes({"certificates": NODES["certificates"] | {"deniedSerials": list(serials)}})
+        self.assertNotIn("helm rollback", notes())
+        serials = ["0A1b", "serial=12:34", "12"]
+        said = notes(*serials)
+        self.assertIn('A "helm rollback" to a release that did not deny them makes it accept them again', said)
+        words = shlex.split(next(line for line in said.splitlines() if "deniedSerials={" in line))
+        self.assertEqual(words[:6], ["helm", "-n", "binnacle", "upgrade", "binnacle", "CHART"])
+        # The command's own words deny the same.
+        rendered = HELM.run("template", "binnacle", CHART, *HELM_FLAGS, "--set", "certificates.nodes={n}", "--show-only", "templates/aggregator/denied-serials.yaml", *words[-2:])
+        self.assertEqual(rendered.returncode, 0, rendered.stderr)
+        listed = yaml.safe_load(rendered.stdout)["data"]["serials"].splitlines()
+        self.assertEqual([line for line in listed if not line.startswith("#")], serials)
 
     def test_replaced_certificates_reach_pods_that_run(self):
         def check(objects):
