@@ -7,13 +7,14 @@ import base64
 import contextlib
 import pathlib
 import re
+import shlex
 import subprocess
 import tempfile
 
 import matrix
 import yaml
 from matrix import BY_CERTIFICATE, BY_SHARED, CERT_MANAGER, EXISTING, HELM, NODES, RENDERED, Renderings
-from rendered import Refused
+from rendered import CHART, HELM_FLAGS, Refused
 
 # What agents may dial besides the services.
 DIALLED = {"aggregator": {"extraNames": ["192.0.2.7", "far.example.com", "2001:db8::7"]}}
@@ -65,6 +66,21 @@ class Certificates(Renderings):
         (before, none), (after, two) = rendered(), rendered("0A1b", "serial=12:34")
         self.assertEqual((none, two), ([], ["0A1b", "serial=12:34"]))
         self.assertEqual(before, after)
+
+    def test_the_notes_say_how_to_deny_again_what_a_rollback_accepts(self):
+        def notes(*serials):
+            return HELM.notes({"certificates": NODES["certificates"] | {"deniedSerials": list(serials)}})
+        self.assertNotIn("helm rollback", notes())
+        serials = ["0A1b", "serial=12:34", "12"]
+        said = notes(*serials)
+        self.assertIn('A "helm rollback" to a release that did not deny them makes it accept them again', said)
+        words = shlex.split(next(line for line in said.splitlines() if "deniedSerials={" in line))
+        self.assertEqual(words[:6], ["helm", "-n", "binnacle", "upgrade", "binnacle", "CHART"])
+        # The command's own words deny the same.
+        rendered = HELM.run("template", "binnacle", CHART, *HELM_FLAGS, "--set", "certificates.nodes={n}", "--show-only", "templates/aggregator/denied-serials.yaml", *words[-2:])
+        self.assertEqual(rendered.returncode, 0, rendered.stderr)
+        listed = yaml.safe_load(rendered.stdout)["data"]["serials"].splitlines()
+        self.assertEqual([line for line in listed if not line.startswith("#")], serials)
 
     def test_replaced_certificates_reach_pods_that_run(self):
         def check(objects):
@@ -188,6 +204,28 @@ class Certificates(Renderings):
             yield value
             with contextlib.suppress(ValueError):
                 yield base64.b64decode(value, validate=True).decode()
+
+    def test_cert_manager_signs_by_issuers_of_our_namespaces_and_the_notes_warn_of_others(self):
+        """A ClusterIssuer signs what a tenant asks for in a namespace of his own, with any name."""
+        def certificates(values):
+            return {o["metadata"]["name"]: (o["metadata"]["namespace"], o["spec"]["issuerRef"]["kind"]) for o in HELM.template(values).of("Certificate")}
+
+        def warned_of(values):
+            lines = HELM.notes(values).split("WARNING: a ClusterIssuer", 1)
+            return re.findall(r"certManager\.(\w+)Issuer\.kind", lines[1]) if lines[1:] else []
+
+        def by_cluster_issuer(*names):
+            own = CERT_MANAGER["certificates"]["certManager"]
+            changed = {f"{name}Issuer": own[f"{name}Issuer"] | {"kind": "ClusterIssuer"} for name in names}
+            return {"certificates": CERT_MANAGER["certificates"] | {"certManager": own | changed}}
+        self.assertEqual(certificates(CERT_MANAGER | BY_SHARED), {
+            "binnacle-server": ("binnacle", "Issuer"), "binnacle-client": ("binnacle", "Issuer"), "binnacle-scheduler-client": ("binnacle", "Issuer"),
+            "binnacle-agent": ("binnacle-agents", "Issuer")})
+        self.assertEqual(warned_of(CERT_MANAGER | BY_SHARED), [])
+        self.assertEqual(warned_of(NODES), [])
+        for names in (["server"], ["client"], ["server", "client", "agent"]):
+            self.assertEqual(warned_of(by_cluster_issuer(*names) | BY_SHARED), names)
+        self.assertEqual(warned_of(by_cluster_issuer("agent")), [], "agents with tokens have no certificate")
 
     def test_cert_manager_is_asked_for_addresses_as_such(self):
         certificate = HELM.template(CERT_MANAGER | DIALLED).one("Certificate", "binnacle-server")["spec"]

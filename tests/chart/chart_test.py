@@ -181,6 +181,19 @@ class Objects(Renderings):
         self.assertIn('key.startsWith("telemetry.aware.scheduling.tas-")', rule)
         self.assertIn('key.startsWith("tas-")', rule)
 
+    def test_the_admission_policy_of_events_knows_by_which_name_the_aggregator_writes_them(self):
+        name = re.search(r'\bevents\(\{"([^"]+)", s\.replica_id\}\)', (ROOT / "aggregator/cluster.cpp").read_text())[1]
+
+        def check(objects):
+            spec = objects.one("ValidatingAdmissionPolicy", "binnacle-aggregator-events")["spec"]
+            named = [re.findall(r'(\w+)\.reportingController == "([^"]+)"', v["expression"]) for v in spec["validations"]]
+            self.assertEqual(named, [[("object", name)], [("oldObject", name)]])
+            binding = objects.one("ValidatingAdmissionPolicyBinding", "binnacle-aggregator-events")["spec"]
+            self.assertEqual(binding, {"policyName": "binnacle-aggregator-events", "validationActions": ["Deny"]})
+        self.for_each(check)
+        without = HELM.template(NODES | {"aggregator": {"admissionPolicy": False}})
+        self.assertEqual(without.of("ValidatingAdmissionPolicy") + without.of("ValidatingAdmissionPolicyBinding"), [])
+
     def test_a_digest_wins_over_the_tag(self):
         images = {c["image"] for _, _, _, spec in RENDERED["everything optional"].pods() for c in spec["containers"]}
         self.assertIn("localhost/binnacle/binnacle-agent@" + DIGEST, images)

@@ -2,6 +2,7 @@
 
 import base64
 import pathlib
+import shutil
 import subprocess
 import tempfile
 
@@ -23,16 +24,25 @@ class Helm:
     def run(self, *arguments):
         return subprocess.run([self.program, *map(str, arguments)], capture_output=True, text=True, timeout=120)
 
-    def template(self, values=None, files=(), kubernetes=FLOOR):
+    def template(self, values=None, files=(), kubernetes=FLOOR, chart=CHART):
         """Rendered as release "binnacle" in namespace "binnacle"; raises with helm's words if it refuses."""
         with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
             yaml.safe_dump({"certificates": {"nodes": ["node1", "node2"]}} if values is None else values, file)
             file.flush()
             named = [flag for one in (*files, file.name) for flag in ("-f", one)]
-            said = self.run("template", "binnacle", CHART, "-n", "binnacle", "--include-crds", "--kube-version", kubernetes, *named)
+            said = self.run("template", "binnacle", chart, "-n", "binnacle", "--include-crds", "--kube-version", kubernetes, *named)
         if said.returncode:
             raise Refused(said.stderr)
         return Objects(yaml.safe_load_all(said.stdout))
+
+    def notes(self, values):
+        """What helm says after an installation. It leaves that out where there is no cluster, so a copy of the chart has it in an object."""
+        with tempfile.TemporaryDirectory() as folder:
+            chart = pathlib.Path(shutil.copytree(CHART, pathlib.Path(folder) / "binnacle"))
+            (chart / "templates/NOTES.txt").rename(chart / "notes.txt")
+            (chart / "templates/notes.yaml").write_text(
+                'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: notes}\ndata: {said: {{ tpl (.Files.Get "notes.txt") . | toJson }}}\n')
+            return self.template(values, chart=chart).one("ConfigMap", "notes")["data"]["said"]
 
 
 class Refused(Exception):

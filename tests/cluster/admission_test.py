@@ -1,6 +1,6 @@
-"""What somebody with the aggregator's token can do to nodes: give and take the labels of policies, and nothing else.
+"""What somebody with the aggregator's token can do to nodes: give and take the labels of policies, and nothing else. And to Events: write its own.
 
-The chart's ValidatingAdmissionPolicy on a real API server. Run by scripts/test --cluster, or by hand:
+The chart's ValidatingAdmissionPolicies on a real API server. Run by scripts/test --cluster, or by hand:
 python3 tests/cluster/admission_test.py --build build [TestName]
 """
 
@@ -12,21 +12,92 @@ from support import releases
 from support.releases import CHART, helm
 from trial import run_tests
 
-PLANE = None
+PLANE = TOKEN = None
 NODE = "/api/v1/nodes/target"
 MERGE = "application/merge-patch+json"
 
 
 def setUpModule():
-    global PLANE
+    global PLANE, TOKEN
     PLANE, _ = releases.begin_plane()
+    helm("install", "binnacle", CHART, "--create-namespace")
+    TOKEN = PLANE.token("binnacle-aggregator", "binnacle")
+
+
+class Events(unittest.TestCase):
+    OURS, OTHERS = "binnacle-aggregator", "kube-scheduler"
+    PLACE = "/apis/events.k8s.io/v1/namespaces/default/events"
+    SERIES = {"series": {"count": 2, "lastObservedTime": "2026-01-01T00:01:00.000000Z"}}
+    names = (f"event-{number}" for number in itertools.count())
+
+    @classmethod
+    def setUpClass(cls):
+        PLANE.wait_for("the policy in force", lambda: cls.write(cls.OTHERS, TOKEN)[0] == 422, 60)
+
+    @classmethod
+    def write(cls, controller, token=None):
+        """A new event of this controller: (status, text, name)."""
+        name = next(cls.names)
+        said = {"apiVersion": "events.k8s.io/v1", "kind": "Event", "metadata": {"name": name, "namespace": "default"}, "eventTime": "2026-01-01T00:00:00.000000Z",
+                "reportingController": controller, "reportingInstance": "one", "type": "Normal", "reason": "Said", "action": "Saying", "note": "a text",
+                "regarding": {"apiVersion": "v1", "kind": "Pod", "namespace": "default", "name": "p"}}
+        return (*PLANE.request("POST", cls.PLACE, said, token=token), name)
+
+    def patch(self, name, change):
+        return PLANE.request("PATCH", f"{self.PLACE}/{name}", change, MERGE, token=TOKEN)
+
+    def refused(self, answer, words):
+        code, text, *_ = answer
+        self.assertEqual(code, 422, text)
+        self.assertIn(words, text)
+
+    def test_its_own_are_written_and_counted_up(self):
+        code, text, name = self.write(self.OURS, TOKEN)
+        self.assertEqual(code, 201, text)
+        code, text = self.patch(name, self.SERIES)
+        self.assertEqual(code, 200, text)
+
+    def test_none_is_written_for_another_controller(self):
+        self.refused(self.write(self.OTHERS, TOKEN), "binnacle-aggregator may write no Event of another controller")
+
+    def test_no_event_of_another_controller_is_changed(self):
+        code, text, name = self.write(self.OTHERS)
+        self.assertEqual(code, 201, text)
+        for change in (self.SERIES, {"metadata": {"labels": {"a": "b"}}}):
+            with self.subTest(change=change):
+                self.refused(self.patch(name, change), "binnacle-aggregator may write no Event of another controller")
+        after = json.loads(PLANE.request("GET", f"{self.PLACE}/{name}")[1])
+        self.assertNotIn("series", after)
+        self.assertNotIn("labels", after["metadata"])
+
+    def test_nor_one_that_names_no_controller(self):
+        """As components write them by the older API."""
+        name = next(self.names)
+        code, text = PLANE.request("POST", "/api/v1/namespaces/default/events", {
+            "apiVersion": "v1", "kind": "Event", "metadata": {"name": name, "namespace": "default"}, "reason": "Said", "message": "a text", "type": "Normal",
+            "source": {"component": "kubelet"}, "involvedObject": {"apiVersion": "v1", "kind": "Pod", "namespace": "default", "name": "p"}})
+        self.assertEqual(code, 201, text)
+        self.refused(self.patch(name, {"metadata": {"labels": {"a": "b"}}}), "binnacle-aggregator may write no Event of another controller")
+
+    def test_whom_rbac_lets_use_the_older_api_by_mistake_still_takes_no_event_for_its_own(self):
+        """By that API a controller's name can be changed."""
+        code, text, name = self.write(self.OTHERS)
+        self.assertEqual(code, 201, text)
+        PLANE.kubectl("create", "clusterrole", "older-events", "--verb=patch", "--resource=events")
+        PLANE.kubectl("create", "clusterrolebinding", "older-events", "--clusterrole=older-events", "--serviceaccount=binnacle:binnacle-aggregator")
+        try:
+            def take():
+                return PLANE.request("PATCH", f"/api/v1/namespaces/default/events/{name}", {"reportingComponent": self.OURS}, MERGE, token=TOKEN)
+
+            PLANE.wait_for("the role", lambda: take()[0] != 403, 30)
+            self.refused(take(), "binnacle-aggregator may change no Event of another controller")
+        finally:
+            PLANE.kubectl("delete", "clusterrolebinding,clusterrole", "older-events")
 
 
 class Nodes(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        helm("install", "binnacle", CHART, "--create-namespace")
-        cls.token = PLANE.token("binnacle-aggregator", "binnacle")
         PLANE.add_node("target", **{"team": "blue"})
         PLANE.kubectl("annotate", "node", "target", "owner=blue")
         # The API server compiles a policy some time after it was created. Each probe sets another value:
@@ -36,7 +107,7 @@ class Nodes(unittest.TestCase):
 
     @classmethod
     def patch(cls, change, path=NODE, kind=MERGE):
-        return PLANE.request("PATCH", path, change, kind, token=cls.token)
+        return PLANE.request("PATCH", path, change, kind, token=TOKEN)
 
     def allowed(self, change):
         code, text = self.patch(change)
@@ -88,7 +159,7 @@ class Nodes(unittest.TestCase):
         self.refused({"metadata": {"annotations": {"owner": None}}}, "may change no annotation of a node but binnacle/labels")
         self.refused({"metadata": {"finalizers": ["example.com/hold"]}}, "may not change finalizers")
         self.assertEqual(self.patch({"status": {"capacity": {"cpu": "1"}}}, NODE + "/status")[0], 403)
-        self.assertEqual(PLANE.request("DELETE", NODE, token=self.token)[0], 403)
+        self.assertEqual(PLANE.request("DELETE", NODE, token=TOKEN)[0], 403)
 
     def test_the_owners_of_a_node_are_not_replaced_either(self):
         """A Node whose owner does not exist is garbage, and is deleted."""
@@ -115,7 +186,7 @@ class Nodes(unittest.TestCase):
             words = "binnacle-aggregator may patch nodes, and nothing else of them"
 
             def answer(method, path, body=None):
-                return PLANE.request(method, path, body, MERGE if method == "PATCH" else "application/json", token=self.token)
+                return PLANE.request(method, path, body, MERGE if method == "PATCH" else "application/json", token=TOKEN)
 
             PLANE.wait_for("the role", lambda: answer("DELETE", NODE)[0] != 403 or words in answer("DELETE", NODE)[1], 30)
             for method, path, body in (("DELETE", NODE, None), ("PATCH", NODE + "/status", {"status": {"capacity": {"cpu": "1"}}}),

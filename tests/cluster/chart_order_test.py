@@ -1,6 +1,7 @@
-"""The chart where things happen in another order: secrets before the release, namespaces deleted before it. The commands are those of its README.
+"""The chart where things happen in another order: secrets before the release, namespaces deleted before it; and a quota beside it. The commands are those of
+its README.
 
-With the controller manager, which ends namespaces. Run by scripts/test --cluster, or by hand:
+With the controller manager, which ends namespaces and minds quotas. Run by scripts/test --cluster, or by hand:
 python3 tests/cluster/chart_order_test.py --build build [TestName]
 """
 
@@ -83,6 +84,26 @@ class NamespacesFirst(unittest.TestCase):
         left = {name: there("node", name)["metadata"] for name in nodes}
         self.assertEqual({name: meta.get("labels", {}) for name, meta in left.items()}, {"both": {"yours": "1"}, "one": {}, "woken": {"hot": "yours"}, "other": {"yours": "1"}})
         self.assertEqual([name for name, meta in left.items() if "binnacle/labels" in meta.get("annotations", {})], [])
+
+
+class Tenants(unittest.TestCase):
+    def test_the_readme_s_quota_keeps_a_tenant_s_pods_from_the_chart_s_priority_class(self):
+        helm("install", "binnacle", CHART, "--create-namespace")
+        self.addCleanup(helm, "uninstall", "binnacle")
+        PLANE.kubectl("create", "namespace", "team")
+        PLANE.wait_for("the namespace's service account", lambda: there("serviceaccount", "default", "team"), 60)
+
+        def create(**spec):
+            return PLANE.request("POST", "/api/v1/namespaces/team/pods?dryRun=All", {
+                "apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": spec | {"containers": [{"name": "a", "image": "a"}]}})
+        code, text = create(priorityClassName="binnacle")
+        self.assertEqual(code, 201, text)
+        self.assertEqual(json.loads(text)["spec"]["priority"], 100000000)
+        run_commands(readme_commands("**The priority class.**").replace("TENANT", "team"))
+        PLANE.wait_for("the quota in force", lambda: "exceeded quota: no-binnacle-priority" in create(priorityClassName="binnacle")[1], 60)
+        self.assertEqual(create(priorityClassName="binnacle")[0], 403)
+        code, text = create()
+        self.assertEqual(code, 201, text)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,8 @@ from trial import run_tests
 
 BUILD = ROOT / "build"
 LAB = None
-AUTHORITIES = ("server", "agent", "client")
+# Each authority, and the namespace of its Issuer.
+AUTHORITIES = {"server": "binnacle", "agent": "binnacle-agents", "client": "binnacle"}
 CERT_MANAGER = ("--set", "agent.namespace.create=false", "--set", "certificates.mode=certManager", "--set", "certificates.certManager.trustSecret=trust",
                 "--set", "certificates.certManager.agentTrustSecret=servers",
                 *(word for name in AUTHORITIES for word in ("--set", f"certificates.certManager.{name}Issuer.name={name}")))
@@ -29,7 +30,7 @@ def setUpModule():
     LAB.kubectl("apply", "-f", manager.parent / "crds")
     LAB.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=50s")
     LAB.start("cert-manager", manager, LAB.kubeconfig)
-    for name in ("cert-manager", "binnacle", "binnacle-agents"):
+    for name in ("binnacle", "binnacle-agents"):
         LAB.kubectl("create", "namespace", name)
     # As the chart's README says.
     LAB.kubectl("label", "namespace", "binnacle-agents", "pod-security.kubernetes.io/enforce=privileged")
@@ -39,21 +40,22 @@ def setUpModule():
 
 def make_issuers():
     """One authority for each kind of certificate, as cert-manager's documentation says ("SelfSigned", "Bootstrapping CA issuers")."""
-    def issuer(name, spec):
-        return {"apiVersion": "cert-manager.io/v1", "kind": "ClusterIssuer", "metadata": {"name": name}, "spec": spec}
+    def issuer(name, namespace, spec):
+        return {"apiVersion": "cert-manager.io/v1", "kind": "Issuer", "metadata": {"name": name, "namespace": namespace}, "spec": spec}
 
-    def authority(name):
-        return {"apiVersion": "cert-manager.io/v1", "kind": "Certificate", "metadata": {"name": f"{name}-ca", "namespace": "cert-manager"},
+    def authority(name, namespace):
+        return {"apiVersion": "cert-manager.io/v1", "kind": "Certificate", "metadata": {"name": f"{name}-ca", "namespace": namespace},
                 "spec": {"isCA": True, "commonName": f"{name}-ca", "secretName": f"{name}-ca", "privateKey": {"algorithm": "ECDSA", "size": 256},
-                         "issuerRef": {"name": "self", "kind": "ClusterIssuer"}}}
-    LAB.apply(issuer("self", {"selfSigned": {}}), *(authority(name) for name in AUTHORITIES),
-              *(issuer(name, {"ca": {"secretName": f"{name}-ca"}}) for name in AUTHORITIES))
+                         "issuerRef": {"name": "self", "kind": "Issuer"}}}
+    LAB.apply(*(issuer("self", namespace, {"selfSigned": {}}) for namespace in set(AUTHORITIES.values())),
+              *(authority(name, namespace) for name, namespace in AUTHORITIES.items()),
+              *(issuer(name, namespace, {"ca": {"secretName": f"{name}-ca"}}) for name, namespace in AUTHORITIES.items()))
 
 
 def make_trust():
     """The two secrets that are the user's part, because cert-manager's hold the CA of their own issuer only."""
     def secret(name):
-        return (LAB.get("secret", f"{name}-ca", "cert-manager") or {}).get("data", {})
+        return (LAB.get("secret", f"{name}-ca", AUTHORITIES[name]) or {}).get("data", {})
     LAB.wait_for("three authorities", lambda: all(secret(name).get("tls.crt") for name in AUTHORITIES), 120)
     authority = {name: secret(name)["tls.crt"] for name in AUTHORITIES}
     LAB.apply(*({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name, "namespace": namespace}, "data": data} for name, namespace, data in (
@@ -130,7 +132,7 @@ class WithOthersCertificates(unittest.TestCase):
         LAB.wait_for("our own certificate", lambda: {text.strip() for text in served()} == {(folder / "own-server.crt").read_text().strip()}, 300)
         self.wait_until_all_is_well()
         self.place_a_pod("by-secrets")
-        left = json.loads(LAB.kubectl("get", "certificates.cert-manager.io", "-n", "binnacle", "-o", "json"))["items"]
+        left = json.loads(LAB.kubectl("get", "certificates.cert-manager.io", "-n", "binnacle", "-l", "app.kubernetes.io/part-of=binnacle", "-o", "json"))["items"]
         self.assertEqual(left, [])
 
 
