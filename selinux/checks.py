@@ -66,9 +66,14 @@ AGENT, HELPER = "binnacle_agent_t", "binnacle_ipmi_t"
 WRITES = ("write", "append", "create", "unlink", "setattr", "rename")
 
 begins("init_t", "binnacle_agent_exec_t", AGENT)
+begins("init_t", "binnacle_ipmi_exec_t", HELPER)
 begins(AGENT, "binnacle_ipmi_exec_t", HELPER)
 can("init_t", AGENT, "process2", "nnp_transition")  # the unit and the agent set no_new_privs
+can("init_t", HELPER, "process2", "nnp_transition")
 can(AGENT, HELPER, "process2", "nnp_transition")
+can(AGENT, "binnacle_ipmi_runtime_t", "sock_file", "write")
+can(AGENT, HELPER, "unix_stream_socket", "connectto")
+can(HELPER, "binnacle_ipmi_runtime_t", "sock_file", "create", "unlink", "setattr")
 
 can(AGENT, "sysfs_t", "file", "open", "read", "getattr")
 can(AGENT, "sysfs_t", "lnk_file", "read")

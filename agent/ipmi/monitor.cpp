@@ -149,6 +149,7 @@ void monitor::hear() {
 }
 
 void monitor::take_what_came() {
+  watchdog_.alive(boot_clock::now());
   if (agent_->arrived()) greet();
   while (const auto message = agent_->next()) take(*message);
 }

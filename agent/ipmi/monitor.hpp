@@ -6,6 +6,7 @@
 #include "agent/ipmi/sdr_cache.hpp"
 #include "agent/ipmi/sensor_reader.hpp"
 #include "agent/ipmi/settings.hpp"
+#include "agent/ipmi/watchdog.hpp"
 #include "common/doubling.hpp"
 #include "common/log/log.hpp"
 
@@ -72,6 +73,7 @@ class monitor {
   link_options options_;
   std::vector<role_rule> roles_;
   logger log_;
+  watchdog watchdog_;
 
   // What concerns the BMC.
   credentials who_;

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 
 namespace binnacle::agent {
@@ -16,6 +17,13 @@ std::string helper_beside_us() {
   const auto installed = folder / "binnacle-ipmi";
   const auto built = folder / "ipmi" / "binnacle-ipmi";
   return !std::filesystem::exists(installed, bad) && std::filesystem::exists(built, bad) ? built : installed;
+}
+
+/// The socket of the unit binnacle-ipmi.service, which the agent's unit names (packaging/systemd). Empty
+/// where there is no such unit.
+std::string socket_of_unit() {
+  const char* path = std::getenv("BINNACLE_IPMI_SOCKET");
+  return path != nullptr ? path : "";
 }
 
 result<void> check_count(const char* key, const std::vector<std::string>& patterns) {
@@ -90,7 +98,9 @@ result<bmc_options> bmc_kind::options(const settings& s) const {
   // such a reading is there before the sensor's next turn.
   o.period = std::min(s.period, period_);
   o.sys_root = s.sys_root;
-  o.socket = socket_;
+  // The unit reads this machine's BMC. It must not take the place of what these settings ask for.
+  const bool own_helper = helper_.empty() || helper_ == helper_beside_us();
+  o.socket = socket_.empty() && host_.empty() && own_helper ? socket_of_unit() : socket_;
   o.helper = helper_.empty() ? helper_beside_us() : helper_;
   if (host_.empty() && !credentials_file_.empty()) {
     return invalid(

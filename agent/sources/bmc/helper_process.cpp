@@ -132,8 +132,8 @@ result<descriptor> dial_helper(const std::string& path) {
   if (::connect(s.get(), reinterpret_cast<const sockaddr*>(&to), sizeof to) != 0) {
     return error{
         errc_of(errno),
-        fmt::format("the socket {} of the helper binnacle-ipmi cannot be reached: {}: is its container "
-                    "running, and the folder mounted in both?",
+        fmt::format("the socket {} of the helper binnacle-ipmi cannot be reached: {}: is its container or "
+                    "unit running, and the folder of the socket there for both?",
                     path, describe(errno))};
   }
   return s;

@@ -7,7 +7,9 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <string>
 #include <sys/stat.h>
+#include <vector>
 
 namespace pki_test {
 
@@ -45,6 +47,35 @@ TEST_SUITE("scripts/pki") {
     const auto before = std::filesystem::last_write_time(file("server.crt"));
     REQUIRE(pki(there + " --node n1") == 0);
     CHECK(std::filesystem::last_write_time(file("server.crt")) == before);
+  }
+
+  // The unit of the packages hides private/ from an agent.
+  TEST_CASE("each key lies in private/, also one that an earlier version left beside its certificate") {
+    namespace fs = std::filesystem;
+    support::temp_folder dir;
+    const std::string there = dir / "pki";
+    REQUIRE(pki(there + " --node n1 --fleet sim:1") == 0);
+    const std::vector<std::string> names{"agents-ca", "clients-ca", "server-ca",        "server",
+                                         "node-n1",   "client-cli", "client-scheduler", "fleet-sim-0"};
+    const auto beside = [&](const std::string& name) { return there + "/" + name + ".key"; };
+    for (const auto& name : names) {
+      CAPTURE(name);
+      REQUIRE(fs::is_symlink(beside(name)));
+      CHECK(fs::read_symlink(beside(name)) == "private/" + name + ".key");
+      fs::rename(there + "/private/" + name + ".key", beside(name));
+    }
+    const auto certificate = fs::last_write_time(there + "/server.crt");
+    const auto key = fs::last_write_time(beside("server"));
+    fs::permissions(beside("server"), fs::perms(0640));
+    REQUIRE(pki(there + " --node n1 --fleet sim:1") == 0);
+    for (const auto& name : names) {
+      CAPTURE(name);
+      REQUIRE(fs::is_symlink(beside(name)));
+      CHECK(fs::is_regular_file(there + "/private/" + name + ".key"));
+    }
+    CHECK(fs::last_write_time(there + "/server.crt") == certificate);
+    CHECK(fs::last_write_time(beside("server")) == key);
+    CHECK(fs::status(beside("server")).permissions() == fs::perms(0640));
   }
 
   TEST_CASE("nonsense is refused") {

@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -103,6 +104,21 @@ TEST_CASE("what cannot be is one sentence with the remedy") {
 
 TEST_CASE("a sidecar has its own credentials") {
   CHECK(refusal({"--bmc-host", "10.0.0.7", "--ipmi-socket", "/run/binnacle/ipmi.sock"}) == "accepted");
+}
+
+// The unit of the packages says where binnacle-ipmi.service listens.
+TEST_CASE("the socket of the machine's own helper serves where the settings name no other way to a BMC") {
+  struct variable {
+    variable() { ::setenv("BINNACLE_IPMI_SOCKET", "/run/binnacle-ipmi/ipmi.sock", 1); }
+    ~variable() { ::unsetenv("BINNACLE_IPMI_SOCKET"); }
+  } const set;
+  const auto by_default = options({});
+  CHECK(by_default.socket == "/run/binnacle-ipmi/ipmi.sock");
+  CHECK(options({"--ipmi-helper", by_default.helper.c_str()}).socket == by_default.socket);
+  CHECK(options({"--ipmi-config", "/etc/binnacle/ipmi.yaml"}).socket == "/run/binnacle-ipmi/ipmi.sock");
+  CHECK(options({"--ipmi-socket", "/run/other.sock"}).socket == "/run/other.sock");
+  CHECK(options({"--ipmi-helper", "/opt/binnacle-ipmi"}).socket.empty());
+  CHECK(options({"--bmc-host", "10.0.0.7", "--bmc-credentials-file", "/etc/binnacle/bmc"}).socket.empty());
 }
 
 TEST_SUITE_END();
