@@ -41,7 +41,8 @@ finding finding_of_filter_answer(const std::string& url, const http::answer& got
                                  duration took) {
   if (got.status == 401 || got.status == 403) {
     return failure(fmt::format("{} refuses the caller {} (HTTP status {})", url, as_whom, got.status),
-                   "the certificate must be signed by the aggregator's clients-ca");
+                   "the certificate must be signed by the aggregator's clients-ca, and have a name that "
+                   "extender-callers lists (in the packages: scheduler)");
   }
   if (got.status != 200) {
     return failure(fmt::format("{} answers HTTP status {}", url, got.status),
