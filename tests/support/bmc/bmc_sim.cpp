@@ -83,10 +83,22 @@ void bmc_sim::find_ports_and_start() {
     ports_ = {free_port(SOCK_DGRAM), free_port(SOCK_STREAM), free_port(SOCK_STREAM)};
     write_board(folder_, board_, ports_);
     try {
-      start();
+      start_once();
       return;
     } catch (const std::runtime_error&) {
       if (i == 2) throw;
+    }
+  }
+}
+
+// Its ports were free for a while, and the connection of another program may have one of them just now.
+void bmc_sim::start() {
+  for (int i = 0;; ++i) {
+    try {
+      return start_once();
+    } catch (const std::runtime_error&) {
+      if (i == 9) throw;
+      std::this_thread::sleep_for(milliseconds(500));
     }
   }
 }
@@ -99,7 +111,7 @@ void bmc_sim::write(const std::string& name, const std::string& text) const {
 
 std::string bmc_sim::address() const { return "127.0.0.1:" + std::to_string(ports_.lan); }
 
-void bmc_sim::start() {
+void bmc_sim::start_once() {
   const auto conf = folder_ + "/lan.conf", emu = folder_ + "/board.emu", state = folder_ + "/state";
   const auto log = folder_ + "/ipmi_sim.log";
   pid_ = ::fork();

@@ -63,6 +63,7 @@ class bmc_sim {
 
  private:
   void find_ports_and_start();
+  void start_once();
   bool answers() const;
 
   std::optional<temp_folder> own_;
