@@ -119,7 +119,7 @@ bool power_learning::meet(node_state& n, store::node_id id, const store::row& ce
   if (!machine.empty()) machine = store::with_cpus(std::move(machine), cpus);
   const bool same_machine = machine == n.machine;
   // A meter that is away for a while is the same one, on the same machine.
-  std::string meter = power != nullptr ? std::string(store::label_of(*power, "source"))
+  std::string meter = power != nullptr ? std::string(metrics::label_of(power->labels, "source"))
                       : same_machine   ? n.meter
                                        : std::string();
   if (!same_machine || meter != n.meter) {

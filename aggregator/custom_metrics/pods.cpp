@@ -11,14 +11,11 @@
 namespace binnacle::custom_metrics {
 namespace {
 
-std::string_view value_of(const metrics::label_set& labels, std::string_view key) {
-  const auto at = std::ranges::find_if(labels, [key](const auto& l) { return l.first == key; });
-  return at == labels.end() ? std::string_view() : std::string_view(at->second);
-}
-
 bool is_of(const metrics::label_set& labels, const pod& whose) {
-  if (const std::string_view uid = value_of(labels, "pod_uid"); !uid.empty()) return uid == whose.uid;
-  return value_of(labels, "pod") == whose.name && value_of(labels, "namespace") == whose.name_space;
+  if (const std::string_view uid = metrics::label_of(labels, "pod_uid"); !uid.empty())
+    return uid == whose.uid;
+  return metrics::label_of(labels, "pod") == whose.name &&
+         metrics::label_of(labels, "namespace") == whose.name_space;
 }
 
 /// Neither a namespace nor a pod's name has a slash.
@@ -39,11 +36,12 @@ const own_readings::named_pods& own_readings::named_by(const std::shared_ptr<con
   for (const std::uint32_t i : shape->of_family(name_.family)) {
     ++looked_at_;
     const metrics::label_set& labels = shape->all[i].labels;
-    if (const std::string_view uid = value_of(labels, "pod_uid"); !uid.empty()) {
+    if (const std::string_view uid = metrics::label_of(labels, "pod_uid"); !uid.empty()) {
       found.uids.emplace(uid);
       continue;
     }
-    const std::string_view name = value_of(labels, "pod"), name_space = value_of(labels, "namespace");
+    const std::string_view name = metrics::label_of(labels, "pod"),
+                           name_space = metrics::label_of(labels, "namespace");
     if (!name.empty() && !name_space.empty()) found.names.insert(full_name(name_space, name));
   }
   return found;

@@ -75,7 +75,7 @@ unsigned accelerators_in_watts(const store::row& cells, instant now) {
   const auto* const power = store::first_present(cells, policy::power_metric, now).series;
   const auto* const about = store::first_present(cells, "host_hardware_info", now).series;
   if (power == nullptr || about == nullptr) return 0;
-  return store::accelerators_measured(store::label_of(*power, "source"), *about);
+  return store::accelerators_measured(metrics::label_of(power->labels, "source"), *about);
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ std::optional<power_reading> power_of(const store::node_view& node, instant now)
   const auto cpus = store::first_present(*node.cells, "os_cpus", now);
   if (cpus.series != nullptr) machine = store::with_cpus(std::move(machine), cpus.value);
   power_reading r{node.name, std::move(machine), power.value, std::nullopt,
-                  std::string(store::label_of(*power.series, "source"))};
+                  std::string(metrics::label_of(power.series->labels, "source"))};
   if (const auto load = store::first_present(*node.cells, "os_cpu_utilization_ratio", now);
       load.series != nullptr)
     r.load = load.value;

@@ -14,18 +14,12 @@ present_value first_present(const row& cells, std::string_view family, instant n
   return {};
 }
 
-std::string_view label_of(const shape::series& s, std::string_view name) noexcept {
-  for (const auto& [key, value] : s.labels) {
-    if (key == name) return value;
-  }
-  return {};
-}
-
 std::string machine_of(const row& cells, instant now) {
   const shape::series* info = first_present(cells, "host_hardware_info", now).series;
   if (info == nullptr) return {};
-  return fmt::format("{} x {}, {} GiB, {} accelerators", label_of(*info, "sockets"), label_of(*info, "cpu"),
-                     label_of(*info, "memory_gib"), label_of(*info, "accelerators"));
+  const auto of = [info](std::string_view label) { return metrics::label_of(info->labels, label); };
+  return fmt::format("{} x {}, {} GiB, {} accelerators", of("sockets"), of("cpu"), of("memory_gib"),
+                     of("accelerators"));
 }
 
 std::string with_cpus(std::string machine, double cpus) {
@@ -42,7 +36,7 @@ std::string_view part_measured(std::string_view source) noexcept {
 
 unsigned accelerators_measured(std::string_view source, const shape::series& about) noexcept {
   if (source.empty() || part_measured(source) == "processors") return 0;
-  const std::string_view count = label_of(about, "accelerators");
+  const std::string_view count = metrics::label_of(about.labels, "accelerators");
   unsigned out = 0;
   (void)std::from_chars(count.data(), count.data() + count.size(), out);
   return out;

@@ -17,9 +17,6 @@ struct present_value {
 /// The first series of that family that has a value now.
 present_value first_present(const row& cells, std::string_view family, instant now);
 
-/// The value of that label; empty: the series has none of that name.
-std::string_view label_of(const shape::series& s, std::string_view name) noexcept;
-
 /// The node's hardware as its agent describes it (host_hardware_info): "2 x EPYC 7763, 512 GiB, 0
 /// accelerators". Nodes with the same text are alike. Empty: the agent does not describe it.
 std::string machine_of(const row& cells, instant now);

@@ -82,6 +82,11 @@ const family* find(std::string_view name) noexcept {
   return at != sorted_families.end() && at->name == name ? &*at : nullptr;
 }
 
+std::string_view label_of(const label_set& labels, std::string_view name) noexcept {
+  const auto at = std::ranges::find(labels, name, &label_set::value_type::first);
+  return at == labels.end() ? std::string_view() : std::string_view(at->second);
+}
+
 label_set flat_labels(const family& f, const label_set& labels) {
   if (f.flat_labels == 0) return labels;
   const auto named = f.labels.first(std::min(f.flat_labels, f.labels.size()));

@@ -17,6 +17,9 @@ namespace binnacle::metrics {
 /// foreign ones.
 using label_set = std::vector<std::pair<std::string, std::string>>;
 
+/// The value of the label with that name. Empty if there is none.
+std::string_view label_of(const label_set& labels, std::string_view name) noexcept;
+
 /// Every family that a Binnacle program can emit, sorted by name.
 std::span<const family> families() noexcept;
 

@@ -70,22 +70,17 @@ constexpr unit_names units[] = {
     {"amperes", "A"}, {"rpm", "rpm"},  {"per_second", "1/s"},
 };
 
-std::string_view value_of(const label_set& labels, std::string_view name) {
-  const auto at = std::ranges::find(labels, name, &label_set::value_type::first);
-  return at == labels.end() ? std::string_view() : std::string_view(at->second);
-}
-
 }  // namespace
 
 std::optional<hardware_name> hardware_name_of(std::string_view family, const label_set& labels) {
   const auto* e = std::ranges::find_if(hardware, [&](const hardware_entry& one) {
-    return one.family == family && (one.zone.empty() || one.zone == value_of(labels, "zone"));
+    return one.family == family && (one.zone.empty() || one.zone == label_of(labels, "zone"));
   });
   if (e == std::end(hardware)) return std::nullopt;
   hardware_name out{e->metric, std::ranges::find(meanings, e->metric, &meaning::metric)->description, {}};
   std::string id(e->source), name(e->source);
   for (const std::string_view label : e->id) {
-    const std::string_view value = value_of(labels, label);
+    const std::string_view value = label_of(labels, label);
     if (value.empty()) continue;
     id.append("/").append(value);
     name.append(" ").append(value);

@@ -112,14 +112,9 @@ bool is(const wire::series_info& s, const member& m) {
                                   }));
 }
 
-std::string_view label_of(const metrics::label_set& labels, std::string_view name) {
-  const auto at = std::ranges::find(labels, name, [](const auto& l) { return std::string_view(l.first); });
-  return at == labels.end() ? std::string_view() : std::string_view(at->second);
-}
-
 bool is_named(const wire::series_info& s, std::span<const std::string> patterns) {
-  const auto label = label_of(s.labels, "sensor"), type = label_of(s.labels, "type");
-  const auto chip_and_label = fmt::format("{}/{}", label_of(s.labels, "chip"), label);
+  const auto label = metrics::label_of(s.labels, "sensor"), type = metrics::label_of(s.labels, "type");
+  const auto chip_and_label = fmt::format("{}/{}", metrics::label_of(s.labels, "chip"), label);
   return std::ranges::any_of(patterns, [&](const std::string& p) {
     return label.empty() ? matches_glob(p, type) : matches_glob(p, label) || matches_glob(p, chip_and_label);
   });
@@ -218,7 +213,7 @@ metrics::label_set identity_of(const wire::series_info& s) {
 // Whether these labels of one family are those of one part. A sensor of a BMC has its id for good, while its
 // name grows and shrinks: "Input" is "Input (power supply 1)" when another one of that name comes.
 bool same_part(const metrics::label_set& a, const metrics::label_set& b) {
-  const auto id = label_of(a, "id"), other = label_of(b, "id");
+  const auto id = metrics::label_of(a, "id"), other = metrics::label_of(b, "id");
   return id.empty() || other.empty() ? a == b : id == other;
 }
 

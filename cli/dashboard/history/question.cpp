@@ -86,9 +86,8 @@ class writer {
   /// The series of a family with these labels: one selector, or several with `or` in between.
   std::string selector(std::string_view family, const metrics::label_set& own) const {
     if (by_ == naming::ours) return ours(family, own);
-    const auto zone = std::ranges::find(own, "zone", &metrics::label_set::value_type::first);
     std::string out;
-    for (const auto& c : metrics::hardware_classes_of(family, zone == own.end() ? "" : zone->second))
+    for (const auto& c : metrics::hardware_classes_of(family, metrics::label_of(own, "zone")))
       out += (out.empty() ? "" : " or ") + otlp(family, own, c);
     return out;
   }

@@ -26,6 +26,14 @@ TEST_SUITE("common/metrics/families") {
     CHECK(metrics::find("zzz") == nullptr);
   }
 
+  TEST_CASE("a label is found by its name; one that is not there is empty") {
+    const metrics::label_set labels{{"zone", "dram"}, {"package", "0"}, {"note", ""}};
+    CHECK(metrics::label_of(labels, "package") == "0");
+    CHECK(metrics::label_of(labels, "note").empty());
+    CHECK(metrics::label_of(labels, "pack").empty());
+    CHECK(metrics::label_of({}, "zone").empty());
+  }
+
   // Source: prometheus.io/docs/practices/naming and promlint's rules.
   TEST_CASE("names follow Prometheus: the source's prefix, base units, suffixes that match unit and type") {
     for (const auto& f : metrics::families()) {
