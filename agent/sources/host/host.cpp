@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <array>
-#include <iterator>
 #include <span>
 #include <utility>
 
@@ -146,14 +145,13 @@ bool may_still_come(absence why) {
   return why != absence::none && why != absence::permission && !is_disbelieved(why);
 }
 
-// `gone`: a part that counted has left the board.
-contender look(const way& w, std::span<figure_part> parts, bool gone, const board& from, instant now) {
+contender look(const way& w, part_inventory& parts, const board& from, instant now) {
   contender c;
   c.reach = w.of;
   c.read_at = instant::max();
   c.stale_after = duration::max();
   bool any_absent = false;
-  for (const auto& p : parts) {
+  for (const auto& p : parts.present()) {
     const auto& e = from.series()[p.ref];
     const auto& g = from.groups()[e.info.group];
     const auto value = measured(from, p.ref);
@@ -177,13 +175,16 @@ contender look(const way& w, std::span<figure_part> parts, bool gone, const boar
     c.read_at = std::min(c.read_at, g.read_at);
     c.stale_after = std::min(c.stale_after, stale_after);
   }
-  if (gone) {
+  if (!parts.missing().empty()) {
     if (!any_absent) c.why = absence::missing;
     any_absent = true;
   }
   if (any_absent) c.value.reset();
   if (c.value) {
-    for (auto& p : parts) p.counted = p.counted || (measured(from, p.ref) && !is_late(from, p.ref, now));
+    for (std::size_t i = 0; i < parts.present().size(); ++i) {
+      const auto ref = parts.present()[i].ref;
+      if (measured(from, ref) && !is_late(from, ref, now)) parts.count(i);
+    }
   }
   c.awaited = !c.value && may_still_come(c.why);
   return c;
@@ -202,61 +203,11 @@ std::string_view to_string(disbelief why) {
   return "none";
 }
 
-// The label by which the source bmc says whether a sensor counts is left out: it changes when another sensor
-// comes that measures the whole.
-metrics::label_set identity_of(const wire::series_info& s) {
-  auto labels = s.labels;
-  std::erase_if(labels, [](const auto& l) { return l.first == "scope"; });
-  return labels;
-}
-
-// Whether these labels of one family are those of one part. A sensor of a BMC has its id for good, while its
-// name grows and shrinks: "Input" is "Input (power supply 1)" when another one of that name comes.
-bool same_part(const metrics::label_set& a, const metrics::label_set& b) {
-  const auto id = metrics::label_of(a, "id"), other = metrics::label_of(b, "id");
-  return id.empty() || other.empty() ? a == b : id == other;
-}
-
-// Whether the part is still there, and its source now says that another series contains it.
-bool is_contained(const figure_part& p, const board& from) {
-  constexpr std::string_view zone_in_another = "os_powercap_part_power_watts";
-  return std::ranges::any_of(from.series(), [&](const board::entry& e) {
-    if (e.removed) return false;
-    if (e.info.family == p.family) return same_part(identity_of(e.info), p.labels);
-    return e.info.family == zone_in_another && identity_of(e.info) == p.labels;
-  });
-}
-
-// os_powercap_power_watts{chip="arm-scmi",zone="SOC 1"}
-std::string series_name(const figure_part& p) {
-  std::string name = p.family;
-  for (const auto& [label, value] : p.labels)
-    name += fmt::format("{}{}=\"{}\"", name.size() == p.family.size() ? "{" : ",", label, value);
-  return p.labels.empty() ? name : name + "}";
-}
-
-// Takes over which parts counted before. Those that are not among `parts` go to `gone`.
-void remember(std::vector<figure_part> before, std::vector<figure_part>& parts,
-              std::vector<figure_part>& gone, const board& from) {
-  constexpr std::size_t most_gone = 256;  // one is enough for the sum to be absent
-  for (auto& b : before) {
-    if (!b.counted) continue;
-    const auto at = std::ranges::find_if(
-        parts, [&b](const figure_part& p) { return p.family == b.family && same_part(p.labels, b.labels); });
-    if (at != parts.end()) {
-      at->counted = true;
-    } else if (gone.size() < most_gone && !is_contained(b, from)) {
-      gone.push_back(std::move(b));
-    }
-  }
-}
-
 /// The best present way that measures the processors. Every figure of the whole machine must contain their
 /// power.
-std::optional<std::size_t> witness_of(std::span<const way> ways,
-                                      const std::vector<std::vector<figure_part>>& parts) {
+std::optional<std::size_t> witness_of(std::span<const way> ways, const std::vector<part_inventory>& parts) {
   for (std::size_t w = 0; w < ways.size(); ++w) {
-    if (of_processors(ways[w].of) && !parts[w].empty()) return w;
+    if (of_processors(ways[w].of) && !parts[w].present().empty()) return w;
   }
   return std::nullopt;
 }
@@ -314,6 +265,7 @@ host_source::host_source(host_options options, clocks time)
   for (std::size_t i = 0; i < composites.size(); ++i) {
     figure f;
     f.which = i;
+    f.parts.resize(composites[i].ways.size());
     for (const auto& w : composites[i].ways) f.checks.push_back(checks_of(w));
     f.set_aside_for.resize(f.checks.size(), disbelief::none);
     f.choice = best_of(options_.wait);
@@ -353,12 +305,9 @@ result<void> host_source::read(board& out) {
 void host_source::find_parts(figure& f, const board& from) const {
   const auto ways = composites[f.which].ways;
   const auto& names = ways.data() == power_ways ? options_.powers : options_.inlets;
-  f.parts.resize(ways.size());
-  f.gone.resize(ways.size());
   f.looked_for.assign(ways.size(), board::no_series);
   for (std::size_t w = 0; w < ways.size(); ++w) {
-    auto before = std::exchange(f.parts[w], {});
-    std::ranges::move(std::exchange(f.gone[w], {}), std::back_inserter(before));
+    std::vector<board::series_ref> found;
     bool found_first = false;
     for (board::series_ref s = 0; s < from.series().size(); ++s) {
       const auto& e = from.series()[s];
@@ -366,13 +315,13 @@ void host_source::find_parts(figure& f, const board& from) const {
       if (e.info.family == ways[w].looked_for) f.looked_for[w] = s;
       for (const auto& m : ways[w].parts) {
         if (!is(e.info, m) || (ways[w].named && !is_named(e.info, names))) continue;
-        f.parts[w].push_back({s, false, e.info.family, identity_of(e.info)});
+        found.push_back(s);
         found_first = found_first || &m == ways[w].parts.data();
       }
     }
-    remember(std::move(before), f.parts[w], f.gone[w], from);
     // The watts of the memory alone are not the machine's.
-    if (!found_first) f.parts[w].clear();
+    if (!found_first) found.clear();
+    f.parts[w].take_stock(found, from);
   }
 }
 
@@ -391,7 +340,7 @@ void host_source::show(figure& f, std::size_t way, duration stale_after, board& 
 whole_machine_check::witness host_source::testimony(const figure& f, std::size_t way, const contender& c,
                                                     const board& from, instant now) const {
   whole_machine_check::witness w;
-  for (const auto& p : f.parts[way]) {
+  for (const auto& p : f.parts[way].present()) {
     const auto value = measured(from, p.ref);
     if (value && !is_late(from, p.ref, now)) w.at_least += to_double(*value);
   }
@@ -408,7 +357,7 @@ void host_source::set_aside(figure& f, std::vector<contender>& all, instant now,
   for (auto w = all.size(); w-- > 0;) {
     if (!ways[w].judged()) continue;
     auto& why = f.set_aside_for[w];
-    if (f.parts[w].empty()) {
+    if (f.parts[w].present().empty()) {
       f.checks[w] = checks_of(ways[w]);
       why = disbelief::none;
     } else {
@@ -432,7 +381,7 @@ disbelief host_source::judge(figure& f, std::size_t way, std::vector<contender>&
   if (const auto zeros = zeros_of(f, way, out); !zeros.empty()) {
     c.why = absence::implausible;
     bool told = true;  // by its own source, which withholds it, too
-    for (const auto& p : f.parts[way]) {
+    for (const auto& p : f.parts[way].present()) {
       const bool says_zero =
           std::ranges::find(zeros, p.ref) != zeros.end() && measured(out, p.ref).has_value();
       out.withhold(p.ref, absence::implausible, says_zero);
@@ -445,9 +394,9 @@ disbelief host_source::judge(figure& f, std::size_t way, std::vector<contender>&
         w.source));
     return disbelief::zero;
   }
-  const auto counts = [&out](const figure_part& p) { return measured(out, p.ref).has_value(); };
-  if (w.one_counts && std::ranges::count_if(f.parts[way], counts) > 1) {
-    for (const auto& p : f.parts[way]) out.withhold(p.ref, absence::implausible, false);
+  const auto counts = [&out](const part_inventory::part& p) { return measured(out, p.ref).has_value(); };
+  if (w.one_counts && std::ranges::count_if(f.parts[way].present(), counts) > 1) {
+    for (const auto& p : f.parts[way].present()) out.withhold(p.ref, absence::implausible, false);
     doubt(fmt::format(
         "several packages count a platform ({}), and nobody knows whether each counts all of it or "
         "its own part: host_power_watts does not use it; newer firmware may count it once",
@@ -456,7 +405,7 @@ disbelief host_source::judge(figure& f, std::size_t way, std::vector<contender>&
   }
   const double watts = c.value ? to_double(*c.value) : 0;
   if (w.parts_on && c.value && (watts < least_watts_ || watts > most_watts_of_processors)) {
-    for (const auto& p : f.parts[way]) out.withhold(p.ref, absence::implausible, true);
+    for (const auto& p : f.parts[way].present()) out.withhold(p.ref, absence::implausible, true);
     doubt(
         fmt::format("{} says {:.2f} W, but the processors draw between {:g} W and {:g} W: host_power_watts "
                     "does not use it; its unit may be wrong: look for newer firmware",
@@ -472,7 +421,7 @@ std::vector<board::series_ref> host_source::zeros_of(const figure& f, std::size_
                                                      const board& from) const {
   std::vector<board::series_ref> zeros;
   if (!composites[f.which].ways[way].parts_on) return zeros;
-  for (const auto& p : f.parts[way]) {
+  for (const auto& p : f.parts[way].present()) {
     const auto value = measured(from, p.ref);
     const auto& e = from.series()[p.ref];
     const bool less = e.withheld == 0 && e.reason == absence::implausible;
@@ -489,7 +438,7 @@ disbelief host_source::compare(figure& f, std::size_t way, const std::vector<con
   bool told = false;  // by its own source, with the same remedy
   if (all[way].value) {
     whole = {to_double(*all[way].value), all[way].read_at};
-  } else if (!mine.counter && std::ranges::any_of(f.parts[way], [&](const figure_part& p) {
+  } else if (!mine.counter && std::ranges::any_of(f.parts[way].present(), [&](const auto& p) {
                return out.series()[p.ref].reason == absence::implausible && !measured(out, p.ref);
              })) {
     whole = {0, now};  // its own source has already found 0 W implausible
@@ -508,7 +457,7 @@ disbelief host_source::compare(figure& f, std::size_t way, const std::vector<con
       doubt(sentence(mine.source, check, with ? ways[*with].source : "rapl"));
   }
   const bool impossible = why != disbelief::none && why != disbelief::stands_still;
-  for (const auto& p : f.parts[way]) out.withhold(p.ref, absence::implausible, impossible);
+  for (const auto& p : f.parts[way].present()) out.withhold(p.ref, absence::implausible, impossible);
   return why;
 }
 
@@ -538,8 +487,8 @@ void host_source::update(figure& f, instant now, board& out) {
   std::vector<contender> all(what.ways.size());
   std::optional<std::size_t> first_there;  // a way whose source announced it, with or without a value
   for (std::size_t w = 0; w < all.size(); ++w) {
-    if (!f.parts[w].empty()) {
-      all[w] = look(what.ways[w], f.parts[w], !f.gone[w].empty(), out, now);
+    if (!f.parts[w].present().empty()) {
+      all[w] = look(what.ways[w], f.parts[w], out, now);
     } else if (const auto ref = f.looked_for[w];
                ref != board::no_series && may_still_come(out.series()[ref].reason)) {
       all[w].why = absence::not_read_yet;
@@ -574,11 +523,11 @@ void host_source::update(figure& f, instant now, board& out) {
     if (!f.announced || !f.choice.began()) show(f, *first_there, metrics::stale_after(options_.period), out);
     const auto last = *f.announced;
     out.set_absent(f.series, all[last].why);
-    if (!f.parts[last].empty() && !f.gone[last].empty()) {
+    if (!f.parts[last].present().empty() && !f.parts[last].missing().empty()) {
       doubt(fmt::format(
           "{} has no value because {} is gone, which {} counted before: bring it back, or restart "
           "the agent to go without it",
-          what.family, series_name(f.gone[last].front()), what.ways[last].source));
+          what.family, f.parts[last].missing().front().name(), what.ways[last].source));
     }
     const auto less = std::ranges::find_if(all, [](const contender& c) { return c.value.has_value(); });
     if (less != all.end() && !f.choice.waits()) {

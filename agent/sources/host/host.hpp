@@ -3,6 +3,7 @@
 #include "agent/base/clocks.hpp"
 #include "agent/base/source.hpp"
 #include "agent/sources/host/best_of.hpp"
+#include "agent/sources/host/part_inventory.hpp"
 #include "agent/sources/host/whole_machine_check.hpp"
 
 #include <chrono>
@@ -41,26 +42,17 @@ struct host_options {
   std::string sys_root = "/sys";
 };
 
-/// A series of which a way to know a figure makes its value. What tells it from other series is kept, because
-/// the series may go.
-struct figure_part {
-  board::series_ref ref = board::no_series;
-  bool counted = false;  ///< the way once had a value, and this was in it
-  std::string family;
-  metrics::label_set labels;  ///< without the one by which its source says whether it counts
-};
-
 /// The node's best figures, so that one policy fits a mixed fleet. host_power_watts comes from the first of
 /// these that there is: DCMI, the BMC's power sensors, psys, RAPL, the powercap zones of arm-scmi, hwmon's
 /// sensors of the processors. host_inlet_temperature_celsius comes from the BMC, else from a hwmon sensor,
 /// else from a thermal zone, if its name says inlet. The label `source` says which one it is.
 ///
 /// The figures are made of what other sources put on the board, so this source is read after them. A value is
-/// as old as its oldest part, and expires with it. A part that once counted and has left the board is
-/// missing, or else the sum would silently lack it; a maximum, too, or it may be lower. Each source of a
-/// figure is a way. A way that contradicts the machine's parts or another way (whole_machine_check) is set
-/// aside: its series are withheld, and it is checked again and again. Meanwhile the next way counts, unless
-/// it measures less of the machine than the way that counted before.
+/// as old as its oldest part, and expires with it. While a part that once counted is missing
+/// (part_inventory), a sum is absent; a maximum, too, because it may be lower. Each source of a figure is a
+/// way. A way that contradicts the machine's parts or another way (whole_machine_check) is set aside: its
+/// series are withheld, and it is checked again and again. Meanwhile the next way counts, unless it measures
+/// less of the machine than the way that counted before.
 class host_source final : public source {
  public:
   explicit host_source(host_options options, clocks time = {});
@@ -80,10 +72,9 @@ class host_source final : public source {
  private:
   /// One composite on the board.
   struct figure {
-    std::size_t which;                            // its index in the table of host.cpp
-    std::vector<std::vector<figure_part>> parts;  // by way: those on the board
-    std::vector<std::vector<figure_part>> gone;   // by way: those that counted and have left the board
-    std::vector<board::series_ref> looked_for;    // by way: has no value while the source seeks the parts
+    std::size_t which;                          // its index in the table of host.cpp
+    std::vector<part_inventory> parts;          // by way
+    std::vector<board::series_ref> looked_for;  // by way: has no value while the source seeks the parts
     std::vector<std::vector<whole_machine_check>> checks;  // by way: one for each comparison
     std::vector<disbelief> set_aside_for;                  // by way: why it is set aside
     best_of choice;

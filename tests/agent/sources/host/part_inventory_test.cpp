@@ -1,0 +1,155 @@
+#include "agent/sources/host/part_inventory.hpp"
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace part_inventory_test {
+
+using namespace binnacle;
+using namespace binnacle::agent;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// A board, and the inventory of one sum of its series.
+struct shelf {
+  board out;
+  board::group_ref group = out.add_group("os", "", 1s, 10s);
+  part_inventory parts;
+
+  board::series_ref add(const char* family, metrics::label_set labels) {
+    return out.add_series(group, family, std::move(labels));
+  }
+  board::series_ref zone(const char* name) {
+    return add("os_powercap_power_watts", {{"chip", "arm-scmi"}, {"zone", name}});
+  }
+  board::series_ref supply(const char* name, const char* id, const char* scope = "node") {
+    return add("bmc_power_watts",
+               {{"sensor", name}, {"entity", "power supply"}, {"id", id}, {"scope", scope}});
+  }
+  void take_stock(const std::vector<board::series_ref>& found) { parts.take_stock(found, out); }
+  /// All that are present are in a value.
+  void count() {
+    for (std::size_t i = 0; i < parts.present().size(); ++i) parts.count(i);
+  }
+  std::vector<std::string> missing() const {
+    std::vector<std::string> names;
+    for (const auto& p : parts.missing()) names.push_back(p.name());
+    return names;
+  }
+};
+
+}  // namespace
+
+TEST_SUITE_BEGIN("agent/sources/host/part_inventory");
+
+TEST_CASE("a part that counted and has left the board is missing until it is back") {
+  shelf s;
+  const auto first = s.zone("SOC 0"), second = s.zone("SOC 1");
+  s.take_stock({first, second});
+  CHECK(s.parts.present().size() == 2);
+  CHECK(s.parts.missing().empty());
+  s.count();
+  s.out.remove_series(second);
+  const std::vector<std::string> gone{"os_powercap_power_watts{chip=\"arm-scmi\",zone=\"SOC 1\"}"};
+  for (int looks = 0; looks < 3; ++looks) {
+    s.take_stock({first});
+    CHECK(s.parts.present().size() == 1);
+    CHECK(s.missing() == gone);
+  }
+  s.out.remove_series(first);
+  s.take_stock({});
+  CHECK(s.missing().size() == 2);
+  const auto back = s.zone("SOC 1");
+  s.take_stock({back});
+  REQUIRE(s.parts.present().size() == 1);
+  CHECK(s.parts.present()[0].ref == back);
+  CHECK_MESSAGE(s.parts.present()[0].counted, "it counted before it went");
+  CHECK(s.missing() == std::vector<std::string>{"os_powercap_power_watts{chip=\"arm-scmi\",zone=\"SOC 0\"}"});
+}
+
+TEST_CASE("a part that never counted may go") {
+  shelf s;
+  const auto first = s.zone("SOC 0"), second = s.zone("SOC 1");
+  s.take_stock({first, second});
+  s.parts.count(0);
+  s.out.remove_series(second);
+  s.take_stock({first});
+  CHECK(s.parts.missing().empty());
+  CHECK(s.parts.present()[0].counted);
+}
+
+TEST_CASE("a sensor of the BMC is known by its id, whatever its name") {
+  shelf s;
+  const auto alone = s.supply("Input", "sensor 1");
+  s.take_stock({alone});
+  s.count();
+  s.out.remove_series(alone);
+  SUBCASE("the same id") {
+    s.take_stock({s.supply("Input (power supply 1)", "sensor 1")});
+    CHECK(s.parts.missing().empty());
+    CHECK(s.parts.present()[0].counted);
+  }
+  SUBCASE("another id") {
+    s.take_stock({s.supply("Input", "sensor 2")});
+    CHECK(s.missing() == std::vector<std::string>{
+                             "bmc_power_watts{sensor=\"Input\",entity=\"power supply\",id=\"sensor 1\"}"});
+    CHECK_FALSE(s.parts.present()[0].counted);
+  }
+}
+
+TEST_CASE("a part that another series contains now is not missing") {
+  shelf s;
+  board::series_ref old = board::no_series, whole = board::no_series;
+  SUBCASE("a supply, when a sensor of the whole machine comes") {
+    old = s.supply("PS1", "sensor 1");
+    s.take_stock({old});
+    s.count();
+    s.out.remove_series(old);
+    s.supply("PS1", "sensor 1", "part");
+    whole = s.supply("System Power", "sensor 9");
+  }
+  SUBCASE("a zone, when one around it comes") {
+    old = s.zone("CLUSTER");
+    s.take_stock({old});
+    s.count();
+    s.out.remove_series(old);
+    s.add("os_powercap_part_power_watts", {{"chip", "arm-scmi"}, {"zone", "CLUSTER"}});
+    whole = s.zone("SOC");
+  }
+  s.take_stock({whole});
+  CHECK(s.parts.missing().empty());
+  CHECK(s.parts.present().size() == 1);
+}
+
+TEST_CASE("a part that is on the board and is not found any more is forgotten, not missing") {
+  shelf s;
+  const auto memory = s.add("rapl_zone_power_watts", {{"zone", "dram"}, {"package", "0"}});
+  s.take_stock({memory});
+  s.count();
+  s.take_stock({});
+  CHECK(s.parts.present().empty());
+  CHECK(s.parts.missing().empty());
+  s.take_stock({memory});
+  CHECK_FALSE(s.parts.present()[0].counted);
+}
+
+TEST_CASE("no more missing parts are kept than the bound") {
+  shelf s;
+  std::vector<board::series_ref> all;
+  for (std::size_t i = 0; i < part_inventory::most_missing + 10; ++i)
+    all.push_back(s.zone(std::to_string(i).c_str()));
+  s.take_stock(all);
+  s.count();
+  for (const auto ref : all) s.out.remove_series(ref);
+  s.take_stock({});
+  CHECK(s.parts.missing().size() == part_inventory::most_missing);
+}
+
+TEST_SUITE_END();
+
+}  // namespace part_inventory_test
