@@ -502,48 +502,57 @@ void host_source::update(figure& f, instant now, board& out) {
   set_aside(f, all, now, out);
   const auto best = f.choice.choose(all, now);
   if (best && all[*best].value) {
-    const auto& c = all[*best];
-    show(f, *best, c.stale_after, out);
-    const auto value = rescale(*c.value, metrics::find(what.family)->exponent);
-    if (!value) return out.set_absent(f.series, absence::out_of_range);
-    out.set(f.series, value->mantissa);
-    if (out.groups()[f.group].read_at != c.read_at) out.mark_read(f.group, c.read_at);
-    const auto more =
-        std::ranges::find_if(all, [&c](const contender& o) { return o.awaited && o.reach > c.reach; });
-    if (more != all.end()) {
-      const auto awaited = what.ways[static_cast<std::size_t>(more - all.begin())].source;
-      doubt(fmt::format(
-          "{} gave no value within {} of the start (power-wait), so {} is that of {}, which measures less of "
-          "the machine: mend {}",
-          awaited, human(options_.wait), what.family, what.ways[*best].source, awaited));
-    }
+    set_value(f, *best, all, out);
   } else if (!best && first_there) {
-    // The node has sources for the figure, but no value now. The series keeps the source that gave the last
-    // value.
-    if (!f.announced || !f.choice.began()) show(f, *first_there, metrics::stale_after(options_.period), out);
-    const auto last = *f.announced;
-    out.set_absent(f.series, all[last].why);
-    if (!f.parts[last].present().empty() && !f.parts[last].missing().empty()) {
-      doubt(fmt::format(
-          "{} has no value because {} is gone, which {} counted before: bring it back, or restart "
-          "the agent to go without it",
-          what.family, f.parts[last].missing().front().name(), what.ways[last].source));
-    }
-    const auto less = std::ranges::find_if(all, [](const contender& c) { return c.value.has_value(); });
-    if (less != all.end() && !f.choice.waits()) {
-      const auto other = what.ways[static_cast<std::size_t>(less - all.begin())].source;
-      doubt(
-          fmt::format("{} has no value because {}, its best source, has none. {} may measure less of the "
-                      "machine, so this "
-                      "node would wrongly look like the one with the lowest watts: mend {}, or restart the "
-                      "agent to use {}",
-                      what.family, what.ways[last].source, other, what.ways[last].source, other));
-    }
+    set_absent(f, *first_there, all, out);
   } else if (!best && f.announced) {
     out.remove_group(f.group);
     f.announced.reset();
   }
   // Otherwise the present source has no value now but had one not long ago. That value ages.
+}
+
+void host_source::set_value(figure& f, std::size_t best, const std::vector<contender>& all, board& out) {
+  const auto& what = composites[f.which];
+  const auto& c = all[best];
+  show(f, best, c.stale_after, out);
+  const auto value = rescale(*c.value, metrics::find(what.family)->exponent);
+  if (!value) return out.set_absent(f.series, absence::out_of_range);
+  out.set(f.series, value->mantissa);
+  if (out.groups()[f.group].read_at != c.read_at) out.mark_read(f.group, c.read_at);
+  const auto more =
+      std::ranges::find_if(all, [&c](const contender& o) { return o.awaited && o.reach > c.reach; });
+  if (more == all.end()) return;
+  const auto awaited = what.ways[static_cast<std::size_t>(more - all.begin())].source;
+  doubt(fmt::format(
+      "{} gave no value within {} of the start (power-wait), so {} is that of {}, which measures less of the "
+      "machine: mend {}",
+      awaited, human(options_.wait), what.family, what.ways[best].source, awaited));
+}
+
+// The node has sources for the figure, but no value now. The series keeps the source that gave the last
+// value.
+void host_source::set_absent(figure& f, std::size_t first_there, const std::vector<contender>& all,
+                             board& out) {
+  const auto& what = composites[f.which];
+  if (!f.announced || !f.choice.began()) show(f, first_there, metrics::stale_after(options_.period), out);
+  const auto last = *f.announced;
+  const auto best = what.ways[last].source;
+  out.set_absent(f.series, all[last].why);
+  if (!f.parts[last].present().empty() && !f.parts[last].missing().empty()) {
+    doubt(
+        fmt::format("{} has no value because {} is gone, which {} counted before: bring it back, or restart "
+                    "the agent to go without it",
+                    what.family, f.parts[last].missing().front().name(), best));
+  }
+  const auto less = std::ranges::find_if(all, [](const contender& c) { return c.value.has_value(); });
+  if (less == all.end() || f.choice.waits()) return;
+  const auto other = what.ways[static_cast<std::size_t>(less - all.begin())].source;
+  doubt(fmt::format(
+      "{} has no value because {}, its best source, has none. {} may measure less of the machine, "
+      "so this node would wrongly look like the one with the lowest watts: mend {}, or restart "
+      "the agent to use {}",
+      what.family, best, other, best, other));
 }
 
 }  // namespace binnacle::agent

@@ -95,6 +95,8 @@ class host_source final : public source {
   void doubt(std::string sentence);
   void show_set_aside(std::string_view way, disbelief why, board& out);
   void update(figure& f, instant now, board& out);
+  void set_value(figure& f, std::size_t best, const std::vector<contender>& all, board& out);
+  void set_absent(figure& f, std::size_t first_there, const std::vector<contender>& all, board& out);
 
   host_options options_;
   clocks time_;
