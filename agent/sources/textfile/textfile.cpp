@@ -182,17 +182,27 @@ bool textfile_source::make_room(board& out) {
   return true;
 }
 
-void textfile_source::look_at(const std::string& name, instant now, board& out) {
+textfile_source::file& textfile_source::announced(const std::string& name, board& out) {
   auto& f = files_.try_emplace(name, options_.names).first->second;
   if (f.group == board::no_group) {
     f.group = out.add_group("textfile", name, options_.period, metrics::stale_after(options_.period));
     f.mtime = out.add_series(group_, "textfile_mtime_seconds", {{"file", name}});
     f.success = out.add_series(group_, "textfile_read_success", {{"file", name}});
   }
+  return f;
+}
+
+// "/folder/name: what"; empty if `what` is.
+std::string textfile_source::about(const std::string& name, std::string_view what) const {
+  return what.empty() ? std::string() : fmt::format("{}/{}: {}", options_.folder, name, what);
+}
+
+void textfile_source::look_at(const std::string& name, instant now, board& out) {
+  auto& f = announced(name, out);
   f.gone_at.reset();
-  const auto fail = [&](absence reason, std::string why) {
+  const auto fail = [&](absence reason, std::string_view why) {
     f.good = false;
-    f.problem = fmt::format("{}/{}: {}", options_.folder, name, why);
+    f.problem = about(name, why);
     f.remark.clear();
     out.set(f.success, std::int64_t{0});
     lose(f, reason, out);
@@ -229,29 +239,30 @@ void textfile_source::look_at(const std::string& name, instant now, board& out) 
   if (text && may_change && (text->empty() || text->back() != '\n')) {  // half written: look at it again
     if (!f.half_written_since) f.half_written_since = now;
     if (now - *f.half_written_since < half_written_at_most) return;
-    f.problem = fmt::format(
-        "{}/{}: it changes all the time and does not end in a line feed: end it with one, "
-        "or write it aside and rename it",
-        options_.folder, name);
+    f.problem = about(name,
+                      "it changes all the time and does not end in a line feed: end it with one, or write it "
+                      "aside and rename it");
     return;
   }
   f.half_written_since.reset();
   f.stamp = may_change ? std::nullopt : std::optional(stamp);
   if (!text) return fail(absence::malformed, text.error().message);
+  if (const auto taken = take(f, name, *text, now, out); !taken)
+    return fail(absence::malformed, taken.error().message);
+}
 
+// Takes over the series of a whole text, or nothing of it on an error.
+result<void> textfile_source::take(file& f, const std::string& name, std::string_view text, instant now,
+                                   board& out) {
   std::vector<foreign_series> found;
   std::string note;
-  if (const auto parsed = parse_prom(*text, options_.each, found, note); !parsed) {
-    return fail(absence::malformed, parsed.error().message);
-  }
+  if (auto parsed = parse_prom(text, options_.each, found, note); !parsed) return parsed;
   f.good = true;
   out.set(f.success, std::int64_t{1});
-  const auto about = [&](const std::string& what) {
-    return what.empty() ? std::string() : fmt::format("{}/{}: {}", options_.folder, name, what);
-  };
-  f.problem = about(f.held.apply(f.group, found, now, out));
-  f.remark = about(note);
+  f.problem = about(name, f.held.apply(f.group, found, now, out));
+  f.remark = about(name, note);
   out.mark_read(f.group, time_.now());
+  return {};
 }
 
 void textfile_source::lose(file& f, absence reason, board& out) {

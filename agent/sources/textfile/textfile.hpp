@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace binnacle::agent {
@@ -70,7 +71,10 @@ class textfile_source final : public source {
   };
 
   bool make_room(board& out);
+  file& announced(const std::string& name, board& out);
+  std::string about(const std::string& name, std::string_view what) const;
   void look_at(const std::string& name, instant now, board& out);
+  result<void> take(file& f, const std::string& name, std::string_view text, instant now, board& out);
   void lose(file& f, absence reason, board& out);
   void vanish(file& f, instant now, board& out);
   void forget(file& f, board& out);
