@@ -176,10 +176,11 @@ void cluster::impl::pass_on(ingest_inbox& writer) {
 
 void cluster::impl::count_pods(extender::placements& placed, ingest_inbox& writer) {
   const instant now = boot_clock::now();
+  const auto wall = wall_time(now);
   std::vector<std::string> deleted;
   placed.bindings_followed(pod_follower.is_synced());
   for (const kube::pod_objects::change& c : pods.take()) {
-    count_pod(placed, c, now);
+    count_pod(placed, c, now, wall);
     if (c.what == kube::pod_objects::event::gone) deleted.push_back(c.uid);
   }
   if (!deleted.empty()) writer.pods_deleted(std::move(deleted));

@@ -2,7 +2,7 @@
 //
 // The scheduler asks about a pod, and a second later about the next, while the watts of the node change
 // only when the first one runs. Without this ledger all pods of a burst would go to one node. The ledger
-// is two maps (pods by uid, residents by node) and three queues by time:
+// is two maps (pods by uid, residents by node) and three queues in the order of time:
 //
 //   expected_   our guess of where a pod goes   → after `unconfirmed` only its cores count, unless it is
 //               bound by then; empty where nobody tells of bindings
@@ -10,10 +10,10 @@
 //   starting_   bound, not Ready, and old       → only its cores still count; ends when it is Ready or gone,
 //               or after `longest_start`
 //
-// An entry of a queue is (since, uid). It stays in the queue when its pod goes or is put again; still() then
-// finds that the entry is out of date. So no queue has to be searched. The price is that one pod may leave
-// many entries, because a scheduler may retry a pod that does not fit for hours. bound_entries() limits a
-// queue to four times `most` entries.
+// An entry of a queue is (since, uid). A pod that is heard of late has its place among older ones. An entry
+// stays in the queue when its pod goes or is put again; still() then finds that the entry is out of date. So
+// no queue has to be searched. The price is that one pod may leave many entries, because a scheduler may
+// retry a pod that does not fit for hours. bound_entries() limits a queue to four times `most` entries.
 //
 // When there are more than `most` pods, those that have been starting for long go first, then the oldest.
 // A pod that is dropped too early makes a score a little wrong; it is counted (dropped()).
@@ -32,11 +32,12 @@ void placements::expected(const std::string& uid, std::string_view node, instant
   put(uid, node, now, cores, false);
 }
 
-void placements::bound(const std::string& uid, std::string_view node, instant now, double cores) {
+void placements::bound(const std::string& uid, std::string_view node, instant now, double cores,
+                       duration ago) {
   expire(now);
   const auto at = pods_.find(uid);
   if (uid.empty() || (at != pods_.end() && at->second.confirmed && at->second.node == node)) return;
-  put(uid, node, now, cores, true);
+  put(uid, node, now - ago, cores, true);
 }
 
 void placements::ready(const std::string& uid, bool is, instant now) {
@@ -50,9 +51,9 @@ void placements::ready(const std::string& uid, bool is, instant now) {
     return;
   }
   if (!seen.ready) seen.ready = now;
-  if (std::exchange(at->second.was_ready, true) || !followed_ || !at->second.confirmed) return;
+  if (std::exchange(at->second.was_ready, true) || !at->second.confirmed) return;
   at->second.since = now;
-  by_age_.emplace_back(now, uid);
+  by_age_.emplace(now, uid);
 }
 
 void placements::gone(const std::string& uid) {
@@ -62,19 +63,19 @@ void placements::gone(const std::string& uid) {
   pods_.erase(at);
 }
 
-void placements::put(const std::string& uid, std::string_view node, instant now, double cores,
+void placements::put(const std::string& uid, std::string_view node, instant since, double cores,
                      bool confirmed) {
   gone(uid);
   for (queue* in : {&starting_, &by_age_, &expected_}) bound_entries(*in);
   for (queue* in : {&starting_, &by_age_}) {
     while (pods_.size() >= settings_.most && !in->empty()) drop_front(*in);
   }
-  pods_.emplace(uid, pod{std::string(node), now, confirmed});
+  pods_.emplace(uid, pod{std::string(node), since, confirmed});
   auto on = nodes_.find(node);
   if (on == nodes_.end()) on = nodes_.emplace(std::string(node), std::vector<resident>()).first;
   on->second.push_back({uid, std::nullopt, cores});
-  by_age_.emplace_back(now, uid);
-  if (!confirmed && followed_) expected_.emplace_back(now, uid);
+  by_age_.emplace(since, uid);
+  if (!confirmed && followed_) expected_.emplace(since, uid);
 }
 
 placements::resident& placements::resident_of(const std::string& uid, const pod& p) {
@@ -87,13 +88,13 @@ void placements::bound_entries(queue& in) {
 }
 
 void placements::drop_front(queue& from) {
-  const entry& first = from.front();
+  const entry& first = *from.begin();
   const bool counts = (&from == &expected_ ? still_expected(first) : still(first)) != nullptr;
   if (counts) {
     gone(first.second);
     ++dropped_;
   }
-  from.pop_front();
+  from.erase(from.begin());
 }
 
 /// The pod of this entry; null if it has gone or was put again since.
@@ -114,25 +115,28 @@ void placements::take_from_node(const std::string& uid, const std::string& node)
 }
 
 void placements::expire(instant now) {
-  for (; !by_age_.empty() && now - by_age_.front().first >= settings_.lifetime; by_age_.pop_front()) {
-    const std::string& uid = by_age_.front().second;
-    const pod* p = still(by_age_.front());
+  const auto has_older = [now](const queue& in, duration than) {
+    return !in.empty() && now - in.begin()->first >= than;
+  };
+  for (; has_older(by_age_, settings_.lifetime); by_age_.erase(by_age_.begin())) {
+    const entry& oldest = *by_age_.begin();
+    const pod* p = still(oldest);
     if (p == nullptr) continue;
-    if (followed_ && p->confirmed && !p->was_ready) {
-      resident_of(uid, *p).only_cores = true;
-      starting_.push_back(by_age_.front());
+    if (p->confirmed && !p->was_ready) {
+      resident_of(oldest.second, *p).only_cores = true;
+      starting_.insert(oldest);
     } else {
-      gone(uid);
+      gone(oldest.second);
     }
   }
-  for (; !starting_.empty() && now - starting_.front().first >= settings_.longest_start;
-       starting_.pop_front()) {
-    if (still(starting_.front()) != nullptr) gone(starting_.front().second);
+  for (; has_older(starting_, settings_.longest_start); starting_.erase(starting_.begin())) {
+    const entry& oldest = *starting_.begin();
+    if (still(oldest) != nullptr) gone(oldest.second);
   }
-  for (; !expected_.empty() && now - expected_.front().first >= settings_.unconfirmed;
-       expected_.pop_front()) {
-    pod* p = still_expected(expected_.front());
-    if (p != nullptr) resident_of(expected_.front().second, *p).only_cores = true;
+  for (; has_older(expected_, settings_.unconfirmed); expected_.erase(expected_.begin())) {
+    const entry& oldest = *expected_.begin();
+    const pod* p = still_expected(oldest);
+    if (p != nullptr) resident_of(oldest.second, *p).only_cores = true;
   }
 }
 

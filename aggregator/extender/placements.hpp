@@ -4,7 +4,6 @@
 #include "common/keyed_hash.hpp"
 
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <optional>
 #include <span>
@@ -31,6 +30,7 @@ namespace binnacle::extender {
 ///          only, or a pod that never starts would cost its node a point for ever.
 /// Bounds:  `most` pods; the oldest give way and are counted.
 /// Pure: time is an argument, and never goes back. Instants are our own, never those of another machine.
+/// Only bound() may name a time before the last one: a replica that starts again hears late of old pods.
 class placements {
  public:
   struct settings {
@@ -51,7 +51,8 @@ class placements {
 
   /// `cores`: what the pod asks for (predict::pod_cpu).
   void expected(const std::string& uid, std::string_view node, instant now, double cores = 0);
-  void bound(const std::string& uid, std::string_view node, instant now, double cores = 0);
+  /// `ago`: how long the pod has been there, 0 or more. It counts as if it had been told then.
+  void bound(const std::string& uid, std::string_view node, instant now, double cores = 0, duration ago = {});
   /// The pod's containers run now, or no longer do. Does nothing for a pod that does not count.
   void ready(const std::string& uid, bool is, instant now);
   void gone(const std::string& uid);
@@ -89,10 +90,10 @@ class placements {
   };
   using pods = std::unordered_map<std::string, pod, keyed_hash>;
 
-  using entry = std::pair<instant, std::string>;  // when a pod was put, and its uid
-  using queue = std::deque<entry>;                // some have gone since
+  using queue = std::multimap<instant, std::string>;  // uids by `since`; some pods have gone meanwhile
+  using entry = queue::value_type;
 
-  void put(const std::string& uid, std::string_view node, instant now, double cores, bool confirmed);
+  void put(const std::string& uid, std::string_view node, instant since, double cores, bool confirmed);
   resident& resident_of(const std::string& uid, const pod& p);
   void bound_entries(queue& in);
   void drop_front(queue& from);

@@ -175,7 +175,8 @@ void pod_objects::unlist_in_set(const known_pod& of) {
 }
 
 void pod_objects::tell(event what, const pod& whose) {
-  if (changes_.size() < most_pods) changes_.push_back({what, whose.uid, whose.node, !synced_, whose.cores});
+  if (changes_.size() < most_pods)
+    changes_.push_back({what, whose.uid, whose.node, !synced_, whose.cores, whose.started});
 }
 
 std::vector<pod_objects::change> pod_objects::take() { return std::exchange(changes_, {}); }

@@ -43,7 +43,8 @@ class pod_objects final : public watcher {
     std::string node;
     packed_labels labels;
     bool without_labels = false;  ///< it has labels, and they are not kept: there are too many bytes of them
-    /// status.startTime, by the clock of the node's kubelet. Show it, but do not compare it with our clock.
+    /// status.startTime, by the clock of the node's kubelet, in whole seconds; none: no kubelet has seen the
+    /// pod yet. An age that is made from it and from our clock is wrong by what the two clocks differ.
     std::optional<std::chrono::system_clock::time_point> started;
     bool ready = false;              ///< its condition Ready: the containers run
     double cores = 0;                ///< the pod's CPU request (predict::pod_cpu)
@@ -71,6 +72,7 @@ class pod_objects final : public watcher {
     std::string node;
     bool before_us = false;  ///< known before the first list was complete
     double cores = 0;        ///< the pod's CPU request
+    std::optional<std::chrono::system_clock::time_point> started;  ///< as in `pod`
   };
   /// The changes since the last call, in order. If nobody calls it, at most most_pods changes are kept.
   std::vector<change> take();

@@ -84,6 +84,35 @@ TEST_SUITE("aggregator/extender/placements") {
     CHECK(cores_at(p, "node-a", start + 200min, fresh) == 3);
   }
 
+  TEST_CASE("a pod that is heard of late counts as if it had been told when it was bound") {
+    placements p;
+    SUBCASE("all pods are known") { p.bindings_followed(true); }
+    SUBCASE("the first list of pods is being read") {}
+    p.bound("new", "node-a", start, 1);
+    p.bound("long there", "node-a", start, 2, 29min);
+    p.bound("never ready", "node-a", start, 4, 50h);
+    p.bound("younger", "node-a", start, 8, 30s);
+    CHECK(cores_at(p, "node-a", start, start) == 11);
+    CHECK_MESSAGE(counting(p, "node-a", fresh, 0s) == 2, "new and younger");
+    CHECK(cores_at(p, "node-a", start + 40s, start + 40s) == 11);
+    CHECK_MESSAGE(counting(p, "node-a", fresh, 0s) == 1, "new");
+    CHECK(cores_at(p, "node-a", start + 61s, start + 61s) == 9);
+    CHECK(cores_at(p, "node-a", start + 29min + 45s, start + 29min + 45s) == 1);
+    CHECK(p.crowds(start + 30min).empty());
+  }
+
+  TEST_CASE("beyond the bound the pods that have been there for longest give way, also if heard of last") {
+    placements::settings few;
+    few.most = 2;
+    placements p(few);
+    p.bindings_followed(true);
+    p.bound("new", "node-a", start, 1);
+    p.bound("old", "node-a", start, 2, 10min);
+    p.bound("newer", "node-a", start + 1s, 4);
+    CHECK(p.dropped() == 1);
+    CHECK(cores_at(p, "node-a", start + 1s, start + 1s) == 5);
+  }
+
   TEST_CASE("a pod counts against its node from its binding on, one by one for a minute at most") {
     placements p;
     SUBCASE("bindings are followed") { p.bindings_followed(true); }
@@ -118,7 +147,7 @@ TEST_SUITE("aggregator/extender/placements") {
 
   TEST_CASE("a pod that became ready after its minute does not count again") {
     placements p;
-    p.bound("u1", "node-a", start);
+    p.expected("u1", "node-a", start);
     CHECK(p.crowds(start + 61s).empty());
     p.ready("u1", true, start + 61s);
     CHECK(counting(p, "node-a", start, 0s) == 0);
