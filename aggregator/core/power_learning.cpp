@@ -58,7 +58,8 @@ power_learning::news power_learning::tick(instant now) {
   if (now < next_turn_) return out;
   next_turn_ = now + between_turns;
   const std::uint32_t round = turn_ / slices;
-  if (turn_ % (slices * rounds_between_estimates) == 0) pool();
+  const bool begins_round = turn_ % slices == 0;
+  if (begins_round && (round % rounds_between_estimates == 0 || has_unpooled_)) pool();
   nodes_.resize(store_.ids_given());
   for (std::size_t i = turn_ % slices; i < nodes_.size(); i += slices) {
     const auto id = static_cast<store::node_id>(i);
@@ -69,26 +70,37 @@ power_learning::news power_learning::tick(instant now) {
     node_state& n = *nodes_[i];
     if (n.cells != cells) n.by = n.about = nullptr;
     n.cells = cells;
+    const bool unpooled = std::exchange(n.unpooled, false);
     if (meet(n, id, *cells, now)) take(n, id, now);
-    // Each node in its own round, so that the work of one turn stays small.
-    if ((round + i / slices) % rounds_between_estimates != 0) continue;
-    auto made = model_of(n, now);
-    const bool stands_still = meter_stands_still(n);
-    if (stands_still != std::exchange(n.stood_still, stands_still))
-      out.notes.emplace_back(
-          id, stands_still ? fmt::format("its meter ({}) stands still though its load moves", n.meter)
-                           : std::string());
-    const bool same = made == nullptr
-                          ? n.told == nullptr
-                          : n.told != nullptr && alike(*made, *n.told) &&
-                                (made->samples == n.told->samples || now - n.told->made < told_again_after);
-    if (same) continue;
-    n.told = made;
-    out.models.emplace_back(id, std::move(made));
+    // Each node in its own round, so that the work of one turn stays small. Only a node that has no model, or
+    // one without its class, does not wait for that: pods would go to the other nodes meanwhile.
+    const bool own_round = (round + i / slices) % rounds_between_estimates == 0;
+    if (own_round || unpooled || n.told == nullptr) estimate(n, id, now, out);
+    if (own_round) look_at_meter(n, id, out);
   }
   ++turn_;
   out.restarts = std::exchange(restarts_, {});
   return out;
+}
+
+/// Estimates a node's model, and tells it if it is new.
+void power_learning::estimate(node_state& n, store::node_id id, instant now, news& out) const {
+  auto made = model_of(n, now);
+  const bool same = made == nullptr
+                        ? n.told == nullptr
+                        : n.told != nullptr && alike(*made, *n.told) &&
+                              (made->samples == n.told->samples || now - n.told->made < told_again_after);
+  if (same) return;
+  n.told = made;
+  out.models.emplace_back(id, std::move(made));
+}
+
+void power_learning::look_at_meter(node_state& n, store::node_id id, news& out) {
+  const bool stands_still = meter_stands_still(n);
+  if (stands_still == std::exchange(n.stood_still, stands_still)) return;
+  out.notes.emplace_back(id, stands_still
+                                 ? fmt::format("its meter ({}) stands still though its load moves", n.meter)
+                                 : std::string());
 }
 
 void power_learning::begun_again(node_state& n, store::node_id id, std::string why) {
@@ -164,6 +176,7 @@ void power_learning::go_on(node_state& n, store::node_id id) {
   if (!same && n.machine.empty()) return;  // it has not said yet what it is
   if (same) {
     n.own = n.kept->what;
+    n.unpooled = has_unpooled_ = true;
   } else {
     begun_again(n, id,
                 fmt::format("its hardware or its meter has changed across the restart ({})", class_of(n)));
@@ -242,6 +255,7 @@ bool power_learning::meter_stands_still(const node_state& n) {
 
 /// Joins what the nodes of a kind have measured.
 void power_learning::pool() {
+  has_unpooled_ = false;
   kinds_.clear();
   usual_kind_.clear();
   std::map<std::string, std::uint32_t, std::less<>> most;

@@ -40,9 +40,14 @@ namespace binnacle::aggregator {
 /// none of the ways that are tried. A node whose hardware has changed begins anew. What was learned by
 /// another meter of the same machine waits until that one is back.
 ///
+/// After a restart the scheduler may ask as soon as most agents are back, and a node without a model has no
+/// score. So a node that goes on from a snapshot has a model in the next turn over it, and a node that goes
+/// by its class has one a second later.
+///
 /// Time:  an argument. Call tick() at next_deadline() or later.
-/// Cost:  ten turns a second, each over a tenth of the nodes: a microsecond or two for one node. Some 500
-///        bytes a node, and 750 more if its meter may lag.
+/// Cost:  ten turns a second, each over a tenth of the nodes: a microsecond or two for one node, and some
+///        microseconds more when its model is estimated. Some 500 bytes a node, and 750 more if its meter
+///        may lag.
 class power_learning {
  public:
   /// `from` must outlive this.
@@ -81,7 +86,7 @@ class power_learning {
 
   static constexpr std::size_t slices = 10;
   static constexpr duration between_turns = std::chrono::milliseconds(100);
-  /// How many samples a node gets, at most, before its model is estimated again.
+  /// How many samples a node that has a model gets, at most, before its model is estimated again.
   static constexpr unsigned rounds_between_estimates = 10;
   /// A meter that lags usually gives the mean of up to a minute (agent/sources/host). While it is not known
   /// how late it is, its watts belong to the present load only after the load has stayed within `still` for
@@ -133,6 +138,7 @@ class power_learning {
     std::string restarted_for;
     // From a snapshot; kept until the node has said what its hardware and its meter are.
     std::unique_ptr<const kept_learning> kept;
+    bool unpooled = false;  // its class did not know yet what it goes on from when its model was estimated
   };
   struct kind {
     predict::statistics all;  // what its nodes know together
@@ -144,6 +150,8 @@ class power_learning {
   void go_on(node_state& n, store::node_id id);
   void begun_again(node_state& n, store::node_id id, std::string why);
   void take(node_state& n, store::node_id id, instant now);
+  void estimate(node_state& n, store::node_id id, instant now, news& out) const;
+  static void look_at_meter(node_state& n, store::node_id id, news& out);
   bool change_meter(node_state& n, std::string meter);
   static std::optional<double> load_of(node_state& n, double load, double watts, instant now);
   void pool();
@@ -161,6 +169,7 @@ class power_learning {
   std::vector<restart> restarts_;                   // of this turn
   std::vector<std::unique_ptr<node_state>> nodes_;  // by id
   std::map<std::string, kind, std::less<>> kinds_;  // by hardware and meter
+  bool has_unpooled_ = false;                       // a node has gone on from a snapshot since pool()
   // A node without a meter takes the kind of its hardware whose meter most nodes have.
   std::map<std::string, std::string, std::less<>> usual_kind_;
 };

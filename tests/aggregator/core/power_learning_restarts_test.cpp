@@ -2,6 +2,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -178,14 +180,14 @@ TEST_SUITE("aggregator/core/power_learning") {
     return out;
   }
 
-  /// A replica that has learned `a` at 30 and 60 % load.
-  store::words some_learning() {
+  /// What a replica has learned of a node that had each of these loads for a minute.
+  store::words learned_at(std::initializer_list<double> loads) {
     world w;
     w.add("a");
-    w.seconds(60, {{"a", 0.3}});
-    w.seconds(60, {{"a", 0.6}});
+    for (const double load : loads) w.seconds(60, {{"a", load}});
     return kept_of(w, "a");
   }
+  store::words some_learning() { return learned_at({0.3, 0.6}); }
 
   TEST_CASE("a replica that starts again goes on from what it had learned of a node") {
     const store::words kept = some_learning();
@@ -205,6 +207,41 @@ TEST_SUITE("aggregator/core/power_learning") {
       CAPTURE(load);
       CHECK(m->power.watts(load * cores) == doctest::Approx(watts_at(load)).epsilon(0.02));
     }
+  }
+
+  TEST_CASE(
+      "defect: a replica that had started again had no models for ten seconds after the agents were back") {
+    const store::words kept = some_learning(), kept_of_idle = learned_at({0.1});
+    world w;
+    for (const char* name : {"idle", "a", "b"}) {
+      w.add(name);
+      const bool was_idle = std::string_view(name) == "idle";
+      w.learning.recall(w.all.at(name).id, store::word_reader(was_idle ? kept_of_idle : kept));
+    }
+    w.add("without a meter", "EPYC", "");
+    w.rated("rated", 90, 410);
+    w.seconds(3, {});  // no agent is back yet
+    CHECK(w.told == 0);
+    const std::map<std::string, double> loads{
+        {"idle", 0.1}, {"a", 0.3}, {"b", 0.6}, {"without a meter", 0.3}, {"rated", 0.3}};
+    w.second(loads);
+    for (const char* name : {"idle", "a", "b"}) {
+      CAPTURE(name);
+      REQUIRE(w.model(name) != nullptr);
+      CHECK(w.model(name)->from == predict::model_source::node);
+    }
+    CHECK(w.model("a")->samples == load_learning(store::word_reader(kept))->what.samples());
+    REQUIRE(w.model("rated") != nullptr);
+    CHECK(w.model("rated")->from == predict::model_source::rated);
+    w.second(loads);
+    REQUIRE(w.model("without a meter") != nullptr);
+    CHECK(w.model("without a meter")->from == predict::model_source::hardware_class);
+    CHECK(w.model("without a meter")->others == 3);
+    CHECK_MESSAGE(w.model("idle")->known_to == doctest::Approx(0.6).epsilon(0.05),
+                  "its class knows more than it");
+    const int told = w.told;
+    w.seconds(2, loads);
+    CHECK_MESSAGE(w.told == told, "from now on each node waits for its own round");
   }
 
   TEST_CASE(
