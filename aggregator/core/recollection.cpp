@@ -55,8 +55,9 @@ std::optional<policy::remembered_strategy> recollection::strategy(const policy::
   const auto number = static_cast<std::size_t>(at - all_.strategies.begin());
   std::optional<instant> last_given = at->last_given;
   if (last_given) *last_given += shift_;
-  return policy::remembered_strategy{
-      last_given, [this, number](store::node_id n) { return find(section::strategies, number, n); }};
+  return policy::remembered_strategy{all_.taken + shift_, last_given, [this, number](store::node_id n) {
+                                       return find(section::strategies, number, n);
+                                     }};
 }
 
 }  // namespace binnacle::aggregator

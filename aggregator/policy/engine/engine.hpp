@@ -90,9 +90,9 @@ class engine {
   /// Calls strategy_run::save() of the run with this serial, which marks() gave. Also false if the run is
   /// gone.
   bool save(std::uint32_t serial, store::node_id node, store::words& into) const;
-  /// A strategy that starts from now on takes the state of nodes that are known by then from `m`. An empty
-  /// `m` ends that.
-  void set_memory(engine_memory m) { memory_ = std::move(m); }
+  /// A strategy that starts from now on takes the state of nodes that are known by then from `m`. A value
+  /// that expires before the node's agent has come changes nothing of that state. An empty `m` ends both.
+  void set_memory(engine_memory m);
 
   /// Never null.
   const std::shared_ptr<const policy_table>& table() const noexcept { return table_; }

@@ -5,6 +5,8 @@
 
 #include "aggregator/policy/engine/engine.hpp"
 
+#include <utility>
+
 namespace binnacle::policy {
 namespace {
 
@@ -61,6 +63,9 @@ void strategy_run::recall(store::node_id node, store::word_reader from, std::uin
   for (rule_state& s : states) {
     const std::int64_t bits = from.next(0, 255);
     s = state_of(bits, from.time());
+    s.recalled = true;
+    // It was recalled then, too. How long nobody has seen the node is not known.
+    s.pending = s.pending && s.known;
   }
   std::vector<std::uint16_t> winning(plan_.keys().size());
   for (std::uint16_t& w : winning) {
@@ -84,6 +89,13 @@ void strategy_run::recall(store::node_id node, store::word_reader from, std::uin
   }
 }
 
+void strategy_run::end_recall() noexcept {
+  for (rule_state& s : states_) {
+    const bool unseen = std::exchange(s.recalled, false) && !s.known;
+    if (unseen) binnacle::policy::lose(s, labels());
+  }
+}
+
 std::vector<strategy_mark> engine::marks() const {
   std::vector<strategy_mark> out;
   for (const auto& [id, e] : entries_) {
@@ -99,11 +111,18 @@ bool engine::save(std::uint32_t serial, store::node_id node, store::words& into)
   return found != runs_.end() && found->second->second.run->save(node, into);
 }
 
+void engine::set_memory(engine_memory m) {
+  memory_ = std::move(m);
+  if (memory_) return;
+  for (auto& [id, e] : entries_) e.run->end_recall();
+}
+
 void engine::recall(entry& e) const {
   if (!memory_) return;
   const auto known =
       memory_(e.run->key(), e.run->definition().kind, content_of(e.run->key(), e.run->definition()));
   if (!known) return;
+  e.run->recall_as_of(known->taken);
   if (known->last_given) e.run->recall_cool_down(*known->last_given);
   for (std::uint32_t n = 0; n < known_.size(); ++n) {
     if (!known_[n]) continue;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 #include <vector>
 
 /// What the engine takes along through a restart: its part of a snapshot.
@@ -25,6 +26,7 @@ std::uint64_t content_of(const policy_key& key, const strategy& s);
 
 /// What a snapshot says of one strategy.
 struct remembered_strategy {
+  instant taken{};  ///< when the snapshot was taken, in this process's time
   std::optional<instant> last_given;
   /// What strategy_run::save() wrote of the node; none: nothing.
   std::function<std::optional<store::word_reader>(store::node_id)> of;

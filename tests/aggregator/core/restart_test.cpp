@@ -44,6 +44,19 @@ spec:
       - {metricname: temp, operator: LessThan, target: 60, window: 15s, statistic: p95, labels: ["cold=yes"]}
 )";
 
+// Whose state only dontschedule knows: no label on a node says it.
+constexpr auto unlabelled_text = R"(
+apiVersion: telemetry.intel.com/v1alpha1
+kind: TASPolicy
+metadata: {name: band}
+spec: {strategies: {dontschedule: {rules: [{metricname: temp, operator: GreaterThan, target: 80, clearBelow: 60}]}}}
+---
+apiVersion: telemetry.intel.com/v1alpha1
+kind: TASPolicy
+metadata: {name: slow}
+spec: {strategies: {dontschedule: {rules: [{metricname: temp, operator: GreaterThan, target: 80, for: 50s}]}}}
+)";
+
 constexpr std::size_t fleet = 6;
 std::string name_of(std::size_t n) { return "node-" + std::to_string(n); }
 
@@ -75,8 +88,7 @@ struct replica {
   }
   void read_policies(instant now) {
     policies_in_force all;
-    for (const auto& p : policy::parse_policies("p.yaml", policies_text).policies)
-      all.policies.push_back(p.value);
+    for (const auto& p : policy::parse_policies("p.yaml", text).policies) all.policies.push_back(p.value);
     all.complete = true;
     whole->policies(all, now + boot);
   }
@@ -173,6 +185,7 @@ struct replica {
 
   bool cluster;
   duration boot;
+  const char* text = policies_text;
   std::shared_ptr<const metrics::alias_table> names = std::make_shared<metrics::alias_table>();
   wire::catalog announced;
   std::map<std::string, labels::label_map> objects;
@@ -297,6 +310,37 @@ TEST_SUITE("aggregator/core/restart") {
 
   TEST_CASE("a replica that ends before the agents are back keeps their windows in the state file") {
     second_restart(true);
+  }
+
+  TEST_CASE("agents that find a new replica late find bands and `for` of dontschedule as they were") {
+    for (const bool in_cluster : {false, true}) {
+      CAPTURE(in_cluster);
+      replica whole(in_cluster, 0s), again(in_cluster, 5000s);
+      whole.text = again.text = unlabelled_text;
+      instant now = store::at_s(1000);
+      whole.begin(now);
+      for (std::size_t n = 0; n < fleet; ++n) whole.connect(n, now);
+      for (int t = 0; t < 80; ++t) {
+        now += 1s;
+        CAPTURE(t);
+        if (t == 20) {
+          again.go_on_from(encode(whole.taken(now)), now);
+          again.begin(now);
+        }
+        const bool are_back = t >= 65;  // the names' server had the address of the old replica for so long
+        if (t == 65) {
+          for (std::size_t n = 0; n < fleet; ++n) again.connect(n, now);
+        }
+        for (std::size_t n = 0; n < fleet; ++n) {
+          const int temp = n % 2 == 0 ? (t < 5 ? 90 : 65) : (t < 11 ? 50 : 90);
+          whole.value(n, temp, now);
+          if (are_back) again.value(n, temp, now);
+        }
+        whole.tick(now);
+        if (t >= 20) again.tick(now);
+        if (are_back) REQUIRE(again.says(now) == whole.says(now));
+      }
+    }
   }
 
   TEST_CASE("in a cluster the state file waits for all policies, and no longer than the old state counts") {

@@ -3,13 +3,60 @@
 #include "tests/aggregator/policy/world.hpp"
 
 #include <map>
+#include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace engine_restart_test {
 
 using namespace binnacle;
 using namespace binnacle::policy;
 using namespace binnacle::policy::test;
+
+namespace {
+
+/// What a snapshot of `w` says of node "a".
+engine_memory copy_of(const world& w) {
+  struct copied {
+    strategy_mark mark;
+    store::words words;
+  };
+  auto all = std::make_shared<std::vector<copied>>();
+  for (const strategy_mark& mark : w.e.marks()) {
+    copied c{mark, {}};
+    REQUIRE(w.e.save(mark.serial, world::id('a'), c.words));
+    all->push_back(std::move(c));
+  }
+  return [all, taken = w.now](const policy_key& key, strategy_kind kind,
+                              std::uint64_t content) -> std::optional<remembered_strategy> {
+    for (const copied& c : *all) {
+      if (c.mark.key != key || c.mark.kind != kind || c.mark.content != content) continue;
+      return remembered_strategy{taken, c.mark.last_given,
+                                 [&c](store::node_id) { return std::optional(store::word_reader(c.words)); }};
+    }
+    return std::nullopt;
+  };
+}
+
+/// Another replica that begins at the moment of `before`, with its state and its values. The agent of node
+/// "a" has not come yet.
+struct replica : world {
+  explicit replica(const world& before) {
+    for (const auto& [spec, c] : before.columns.columns) {
+      store::sample s = c.values->load(id('a'));
+      s.link_down = true;
+      columns.at(spec).values->store(id('a'), s);
+    }
+    at(before.time());
+    e.node_added(id('a'), now);
+    e.set_memory(copy_of(before));
+  }
+};
+
+const std::string in_band = "{metricname: temp, operator: GreaterThan, target: 50, clearBelow: 30}";
+
+}  // namespace
 
 TEST_SUITE("aggregator/policy/engine/restart") {
   TEST_CASE("a metric that the node never had is waited for, then given up") {
@@ -99,6 +146,90 @@ TEST_SUITE("aggregator/policy/engine/restart") {
       late.e.set_node_labels(world::id('a'), c.written, late.now);
       CHECK_MESSAGE(late.labels('a') == c.on, "gone and there again: another process has its reasons");
     }
+  }
+
+  TEST_CASE("an agent that finds a new replica late does not find that dontschedule forgot the band") {
+    world before;
+    before.apply(one("dontschedule", in_band));
+    before.value('a', "temp", 60);
+    before.value('a', "temp", 40);
+    replica again(before);
+    again.apply(one("dontschedule", in_band));
+    CHECK(again.what('a') == state::violating);
+    SUBCASE("after the value has expired") {
+      again.at(45s);
+      CHECK_MESSAGE(again.what('a') == state::pass, "nothing is known");
+      again.value('a', "temp", 40);
+      CHECK(again.what('a') == state::violating);
+      again.value('a', "temp", 29);
+      again.value('a', "temp", 40);
+      CHECK(again.what('a') == state::pass);
+    }
+    SUBCASE("an absence after it has come is one") {
+      again.at(5s);
+      again.value('a', "temp", 40);
+      again.at(14s);
+      again.value('a', "temp", 40);
+      CHECK(again.what('a') == state::violating);
+      again.at(25s);
+      again.value('a', "temp", 40);
+      CHECK(again.what('a') == state::pass);
+    }
+    SUBCASE("nor is it waited for after the snapshot no longer counts") {
+      again.at(45s);
+      again.e.set_memory({});
+      again.value('a', "temp", 40);
+      CHECK(again.what('a') == state::pass);
+    }
+  }
+
+  TEST_CASE("`for` goes on when an agent finds a new replica within a minute") {
+    const std::string slow = "{metricname: temp, operator: GreaterThan, target: 50, for: 70s}";
+    for (const char* kind : {"dontschedule", "deschedule"}) {
+      CAPTURE(kind);
+      const strategy_kind asked = kind == std::string("deschedule") ? evict : dont;
+      world before;
+      before.apply(one(kind, slow));
+      before.value('a', "temp", 60);
+      replica soon(before), late(before);
+      for (replica* r : {&soon, &late}) r->apply(one(kind, slow));
+      soon.at(60s);
+      soon.value('a', "temp", 60, 1h);
+      soon.at(69s);
+      soon.value('a', "temp", 60, 1h);
+      CHECK(soon.what('a', asked) == state::pass);
+      soon.at(70s);
+      soon.value('a', "temp", 60, 1h);
+      CHECK(soon.what('a', asked) == state::violating);
+
+      late.at(61s);
+      late.value('a', "temp", 60, 1h);
+      late.at(130s);
+      late.value('a', "temp", 60, 1h);
+      CHECK_MESSAGE(late.what('a', asked) == state::pass, "it may have been false meanwhile");
+      late.at(131s);
+      late.value('a', "temp", 60, 1h);
+      CHECK(late.what('a', asked) == state::violating);
+    }
+  }
+
+  TEST_CASE("a replica that ends before the agent has come passes on the band, and `for` not") {
+    const std::string both = in_band + ", {metricname: ram, operator: GreaterThan, target: 7, for: 10s}";
+    world before;
+    before.apply(one("dontschedule", both));
+    before.value('a', "temp", 60);
+    before.value('a', "temp", 40);
+    before.value('a', "ram", 8);
+    replica between(before);
+    between.apply(one("dontschedule", both));
+    between.at(20s);
+    replica again(between);
+    again.apply(one("dontschedule", both));
+    again.value('a', "ram", 8);
+    CHECK(again.what('a') == state::pass);
+    again.value('a', "temp", 40);
+    CHECK(again.what('a') == state::violating);
+    CHECK(again.of('a').rule == 0);
   }
 
   TEST_CASE("defect_11_a_restart_takes_no_label_away") {
