@@ -148,8 +148,8 @@ std::size_t core::recall(snapshot from, duration shift, instant now) {
   store_.set_memory([this](const store::column_spec& spec, std::string_view meaning, store::node_id node) {
     return recalled_->column(spec, meaning, node);
   });
-  engine_.set_memory([this](const policy::policy_key& key, policy::strategy_kind kind,
-                            std::uint64_t content) { return recalled_->strategy(key, kind, content); });
+  engine_.set_memory([this](const policy::policy_key& key, std::string_view uid, policy::strategy_kind kind,
+                            std::uint64_t content) { return recalled_->strategy(key, uid, kind, content); });
   std::size_t known = 0;
   for (std::size_t i = 0; i < recalled_->all().nodes.size(); ++i) {
     const snapshot::node& n = recalled_->all().nodes[i];

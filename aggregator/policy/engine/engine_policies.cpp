@@ -6,7 +6,8 @@
 // - A changed one starts anew with what can be carried over (carry_over), and is judged at once by the
 //   values that its columns hold. So tightening a target takes effect at every node with the edit.
 // - A new one remembers what a snapshot knew of the same content (recall), and takes the labels that are
-//   on nodes as what an earlier process found out (inherit).
+//   on nodes as what an earlier process found out (inherit). A policy with another uid is new: its object was
+//   deleted and created again, and a replica that has seen the deletion has forgotten the old one.
 //
 // The order keeps what is shared alive. New strategies watch their columns before old ones let go of
 // theirs, and drop_unused() comes last, so a column that both read keeps its window. Map nodes are moved
@@ -51,7 +52,8 @@ void engine::set_policies(const std::vector<policy>& policies, instant now) {
     for (const strategy& s : p.strategies) {
       const strategy_id id{key, s.kind};
       if (s.rules.empty() || next.contains(id)) continue;
-      const auto before = entries_.find(id);
+      auto before = entries_.find(id);
+      if (before != entries_.end() && before->second.uid != p.uid) before = entries_.end();
       const std::uint32_t serial_before = before == entries_.end() ? 0 : before->second.run->serial();
       const bool was_written = before != entries_.end() && before->second.enforced && before->second.allowed;
       const bool was_there = before != entries_.end();
@@ -99,9 +101,11 @@ void engine::set_policies(const std::vector<policy>& policies, instant now) {
          {},
          {},
          p.how == mode::dry_run,
-         fmt::format("{} in force{}{}{}", before == policies_.end() ? "new policy" : "changed policy",
-                     p.how == mode::dry_run ? " as a dry run" : "",
-                     kinds.empty() ? ", without a strategy" : ": ", fmt::join(kinds, ", "))});
+         fmt::format(
+             "{} in force{}{}{}",
+             before == policies_.end() || before->second.uid != p.uid ? "new policy" : "changed policy",
+             p.how == mode::dry_run ? " as a dry run" : "", kinds.empty() ? ", without a strategy" : ": ",
+             fmt::join(kinds, ", "))});
   }
   for (const auto& [key, p] : policies_) {
     if (!wanted.contains(key))
@@ -139,6 +143,7 @@ void engine::start(entries& next, const policy& p, const strategy& s, const entr
   }
   const std::uint32_t serial = next_serial_++;
   fresh.run = std::make_unique<strategy_run>(p.key, definition, std::move(values), serial);
+  fresh.uid = p.uid;
   fresh.run->set_dry_run(p.how == mode::dry_run);
   fresh.enforced = p.how == mode::enforce;
   fresh.allowed = refusal_of(p.key, fresh.run->form()).empty();

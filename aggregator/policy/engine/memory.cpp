@@ -100,7 +100,7 @@ std::vector<strategy_mark> engine::marks() const {
   std::vector<strategy_mark> out;
   for (const auto& [id, e] : entries_) {
     if (!e.run->judges()) continue;
-    out.push_back({id.policy, id.kind, content_of(id.policy, e.run->definition()),
+    out.push_back({id.policy, e.uid, id.kind, content_of(id.policy, e.run->definition()),
                    e.run->budget().last_given(), e.run->serial()});
   }
   return out;
@@ -113,14 +113,17 @@ bool engine::save(std::uint32_t serial, store::node_id node, store::words& into)
 
 void engine::set_memory(engine_memory m) {
   memory_ = std::move(m);
+  recalled_.clear();
   if (memory_) return;
   for (auto& [id, e] : entries_) e.run->end_recall();
 }
 
-void engine::recall(entry& e) const {
-  if (!memory_) return;
-  const auto known =
-      memory_(e.run->key(), e.run->definition().kind, content_of(e.run->key(), e.run->definition()));
+/// Once for each strategy: what ends in this process and comes back later begins anew, as it does where
+/// nothing was recalled.
+void engine::recall(entry& e) {
+  const strategy_id id{e.run->key(), e.run->definition().kind};
+  if (!memory_ || !recalled_.insert(id).second) return;
+  const auto known = memory_(id.policy, e.uid, id.kind, content_of(id.policy, e.run->definition()));
   if (!known) return;
   e.run->recall_as_of(known->taken);
   if (known->last_given) e.run->recall_cool_down(*known->last_given);

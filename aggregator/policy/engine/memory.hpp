@@ -7,14 +7,17 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 /// What the engine takes along through a restart: its part of a snapshot.
 namespace binnacle::policy {
 
-/// A strategy in a snapshot. The state of its nodes counts for a strategy of the same content only.
+/// A strategy in a snapshot. The state of its nodes counts for a strategy of the same content only, of the
+/// same object.
 struct strategy_mark {
   policy_key key;
+  std::string uid = {};  ///< policy::uid; empty also if an older release wrote it
   strategy_kind kind = strategy_kind::dontschedule;
   std::uint64_t content = 0;          ///< content_of()
   std::optional<instant> last_given;  ///< when a label of it went on last: coolDown
@@ -32,8 +35,8 @@ struct remembered_strategy {
   std::function<std::optional<store::word_reader>(store::node_id)> of;
 };
 
-/// Finds a strategy of that content in a snapshot; none: it is not there.
-using engine_memory = std::function<std::optional<remembered_strategy>(const policy_key&, strategy_kind,
-                                                                       std::uint64_t content)>;
+/// Finds a strategy of that object and content in a snapshot; none: it is not there.
+using engine_memory = std::function<std::optional<remembered_strategy>(
+    const policy_key&, std::string_view uid, strategy_kind, std::uint64_t content)>;
 
 }  // namespace binnacle::policy

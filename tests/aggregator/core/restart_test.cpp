@@ -88,7 +88,10 @@ struct replica {
   }
   void read_policies(instant now) {
     policies_in_force all;
-    for (const auto& p : policy::parse_policies("p.yaml", text).policies) all.policies.push_back(p.value);
+    for (const auto& p : policy::parse_policies("p.yaml", text).policies) {
+      all.policies.push_back(p.value);
+      all.policies.back().uid = uid;
+    }
     all.complete = true;
     whole->policies(all, now + boot);
   }
@@ -186,6 +189,7 @@ struct replica {
   bool cluster;
   duration boot;
   const char* text = policies_text;
+  std::string uid;  // of the policies
   std::shared_ptr<const metrics::alias_table> names = std::make_shared<metrics::alias_table>();
   wire::catalog announced;
   std::map<std::string, labels::label_map> objects;
@@ -339,6 +343,41 @@ TEST_SUITE("aggregator/core/restart") {
         whole.tick(now);
         if (t >= 20) again.tick(now);
         if (are_back) REQUIRE(again.says(now) == whole.says(now));
+      }
+    }
+  }
+
+  TEST_CASE("policies that were deleted and created again while a replica was down begin anew there, too") {
+    for (const bool in_cluster : {false, true}) {
+      CAPTURE(in_cluster);
+      replica whole(in_cluster, 0s), again(in_cluster, 5000s);
+      whole.text = again.text = unlabelled_text;
+      whole.uid = "u1";
+      instant now = store::at_s(1000);
+      whole.begin(now);
+      for (std::size_t n = 0; n < fleet; ++n) whole.connect(n, now);
+      for (int t = 0; t < 90; ++t) {
+        now += 1s;
+        CAPTURE(t);
+        if (t == 30) {
+          const auto file = encode(whole.taken(now));
+          whole.uid = again.uid = "u2";
+          whole.whole->policies({{}, {}, true}, now + whole.boot);
+          whole.read_policies(now);
+          again.go_on_from(file, now);
+          again.begin(now);
+          for (std::size_t n = 0; n < fleet; ++n) again.connect(n, now);
+          REQUIRE(again.says(now) == whole.says(now));
+        }
+        for (std::size_t n = 0; n < fleet; ++n) {
+          const int temp = n % 2 == 0 ? (t < 5 ? 90 : 65) : (t < 11 ? 50 : 90);
+          whole.value(n, temp, now);
+          if (t >= 30) again.value(n, temp, now);
+        }
+        whole.tick(now);
+        if (t < 30) continue;
+        again.tick(now);
+        REQUIRE(again.says(now) == whole.says(now));
       }
     }
   }

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace engine_restart_test {
@@ -28,11 +29,12 @@ engine_memory copy_of(const world& w) {
     REQUIRE(w.e.save(mark.serial, world::id('a'), c.words));
     all->push_back(std::move(c));
   }
-  return [all, taken = w.now](const policy_key& key, strategy_kind kind,
+  return [all, taken = w.now](const policy_key& key, std::string_view uid, strategy_kind kind,
                               std::uint64_t content) -> std::optional<remembered_strategy> {
     for (const copied& c : *all) {
-      if (c.mark.key != key || c.mark.kind != kind || c.mark.content != content) continue;
-      return remembered_strategy{taken, c.mark.last_given,
+      const strategy_mark& m = c.mark;
+      if (m.key != key || m.uid != uid || m.kind != kind || m.content != content) continue;
+      return remembered_strategy{taken, m.last_given,
                                  [&c](store::node_id) { return std::optional(store::word_reader(c.words)); }};
     }
     return std::nullopt;
@@ -230,6 +232,47 @@ TEST_SUITE("aggregator/policy/engine/restart") {
     again.value('a', "temp", 40);
     CHECK(again.what('a') == state::violating);
     CHECK(again.of('a').rule == 0);
+  }
+
+  TEST_CASE("what is recalled of a strategy is given once: one that ends and comes back begins anew") {
+    world before;
+    before.apply(one("dontschedule", in_band));
+    before.value('a', "temp", 60);
+    before.value('a', "temp", 40);
+    replica again(before);
+    again.apply(one("dontschedule", in_band));
+    again.value('a', "temp", 29);
+    CHECK(again.what('a') == state::pass);
+    again.apply("");
+    again.value('a', "temp", 40);
+    again.apply(one("dontschedule", in_band));
+    CHECK_MESSAGE(again.what('a') == state::pass, "40 has never been above 50 since 29");
+  }
+
+  TEST_CASE("a policy that was deleted and created again with the same text begins anew") {
+    const auto object = [](const std::string& uid) {
+      std::string out = one("dontschedule", in_band);
+      return out.insert(out.find(", namespace:"), ", uid: " + uid);
+    };
+    world w;
+    w.apply(object("u1"));
+    w.value('a', "temp", 60);
+    w.value('a', "temp", 40);
+    SUBCASE("while a replica was down") {
+      replica same(w), other(w);
+      same.apply(object("u1"));
+      other.apply(object("u2"));
+      CHECK(same.what('a') == state::violating);
+      CHECK(other.what('a') == state::pass);
+    }
+    SUBCASE("and a replica was only told of the new one") {
+      w.apply(object("u2"));
+      CHECK(w.what('a') == state::pass);
+      CHECK(w.out.events.back().message == "new policy in force: dontschedule");
+      w.value('a', "temp", 60);
+      CHECK(w.what('a') == state::violating);
+      CHECK_MESSAGE(w.columns.releases == 0, "both read the column");
+    }
   }
 
   TEST_CASE("defect_11_a_restart_takes_no_label_away") {
