@@ -16,7 +16,8 @@
 // Keys of labels hold a policy's name and not its namespace, as in TAS. So one name belongs to one
 // namespace in a cluster, that of the oldest object (find_label_owners). Any edit of any policy may change
 // the owner. So permission is worked out again for all policies, and if the keys or their owner change, the
-// wishes of every known node are looked at again.
+// wishes of every known node are looked at again. Labels that are on nodes then are the former owner's. They
+// say nothing of the new owner's rules (disown_labels), but are counted as its labels until they are off.
 
 #include "aggregator/policy/engine/engine.hpp"
 #include "aggregator/policy/label_keys.hpp"
@@ -57,6 +58,7 @@ void engine::set_policies(const std::vector<policy>& policies, instant now) {
       const std::uint32_t serial_before = before == entries_.end() ? 0 : before->second.run->serial();
       const bool was_written = before != entries_.end() && before->second.enforced && before->second.allowed;
       const bool was_there = before != entries_.end();
+      const bool was_allowed = was_there && before->second.allowed;
       if (before != entries_.end() && before->second.run->definition() == effective(s)) {
         next.insert(entries_.extract(before));  // the very same map node: runs_ points at it
       } else {
@@ -71,6 +73,10 @@ void engine::set_policies(const std::vector<policy>& policies, instant now) {
       e.enforced = enforced;
       e.allowed = allowed;
       e.run->set_dry_run(!e.enforced);
+      if (was_there && was_allowed != allowed) {
+        e.run->disown_labels();
+        for (const auto& [node, labels] : told_) inherit(e, node, labels, now);
+      }
       // Labels that it gave in a dry run, or while it was not allowed to, were never written. They lose
       // their slots; only labels that are on nodes keep theirs.
       if (was_there && !was_written && e.enforced && e.allowed)
@@ -156,7 +162,7 @@ void engine::start(entries& next, const policy& p, const strategy& s, const entr
   set_patience(e);
   if (before == nullptr) {
     recall(e);
-    for (const auto& [node, labels] : told_) e.run->inherit(node, labels, now, context_);
+    for (const auto& [node, labels] : told_) inherit(e, node, labels, now);
   }
   for (std::uint32_t n = 0; n < known_.size(); ++n) {
     if (known_[n]) seed(e, store::node_id{n}, now);
@@ -175,6 +181,13 @@ void engine::seed(entry& e, store::node_id node, instant now) {
     }
   }
   e.run->judge(node, now, context_);
+}
+
+/// Labels under the name of a policy that may give none are another policy's, or nobody's.
+void engine::inherit(entry& e, store::node_id node, const std::map<std::string, std::string>& labels,
+                     instant now) {
+  static const std::map<std::string, std::string> none;
+  e.run->inherit(node, e.allowed ? labels : none, now, context_);
 }
 
 void engine::stop(entry& e) {
