@@ -26,8 +26,7 @@ class recollection {
                                            store::node_id node) const;
   /// A snapshot of an older release says nothing of uids: there any will do.
   std::optional<policy::remembered_strategy> strategy(const policy::policy_key& key, std::string_view uid,
-                                                      policy::strategy_kind kind,
-                                                      std::uint64_t content) const;
+                                                      policy::strategy_kind kind) const;
   /// What power_learning::save() wrote; none: nothing.
   std::optional<store::word_reader> learned(store::node_id node) const;
 

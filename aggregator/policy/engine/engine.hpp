@@ -141,7 +141,7 @@ class engine {
   // engine_policies.cpp: policies come, change and go.
   void start(entries& next, const policy& p, const strategy& s, const entry* before, instant now);
   void seed(entry& e, store::node_id node, instant now);
-  void recall(entry& e);  // memory.cpp
+  void recall(entry& e, instant now);  // memory.cpp
   void inherit(entry& e, store::node_id node, const std::map<std::string, std::string>& labels, instant now);
   void stop(entry& e);
   input& open_input(const rule& r, watched_column& column, instant now);

@@ -5,9 +5,9 @@
 //   notice.
 // - A changed one starts anew with what can be carried over (carry_over), and is judged at once by the
 //   values that its columns hold. So tightening a target takes effect at every node with the edit.
-// - A new one remembers what a snapshot knew of the same content (recall), and takes the labels that are
-//   on nodes as what an earlier process found out (inherit). A policy with another uid is new: its object was
-//   deleted and created again, and a replica that has seen the deletion has forgotten the old one.
+// - A new one remembers what a snapshot knew of it, before an edit or not (recall), and takes the labels that
+//   are on nodes as what an earlier process found out (inherit). A policy with another uid is new: its object
+//   was deleted and created again, and a replica that has seen the deletion has forgotten the old one.
 //
 // The order keeps what is shared alive. New strategies watch their columns before old ones let go of
 // theirs, and drop_unused() comes last, so a column that both read keeps its window. Map nodes are moved
@@ -161,7 +161,7 @@ void engine::start(entries& next, const policy& p, const strategy& s, const entr
   entry& e = at->second;
   set_patience(e);
   if (before == nullptr) {
-    recall(e);
+    recall(e, now);
     for (const auto& [node, labels] : told_) inherit(e, node, labels, now);
   }
   for (std::uint32_t n = 0; n < known_.size(); ++n) {

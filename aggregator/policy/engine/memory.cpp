@@ -72,7 +72,10 @@ void strategy_run::recall(store::node_id node, store::word_reader from, std::uin
     w = static_cast<std::uint16_t>(from.next(0, label_plan::none));
     if (w != label_plan::none && w >= states.size()) from.fail();
   }
-  if (!from.ok()) return;
+  // A strategy of another form wrote another number of words.
+  auto rest = from;
+  (void)rest.next();
+  if (!from.ok() || rest.ok()) return;
   node_cell& cell = at(node);
   cell.violating = read.violating;
   cell.carries = read.carries;
@@ -119,19 +122,29 @@ void engine::set_memory(engine_memory m) {
 }
 
 /// Once for each strategy: what ends in this process and comes back later begins anew, as it does where
-/// nothing was recalled.
-void engine::recall(entry& e) {
-  const strategy_id id{e.run->key(), e.run->definition().kind};
+/// nothing was recalled. If the policy was edited meanwhile, a run of the old definition recalls its state,
+/// and hands it over as in a process that has seen the edit.
+void engine::recall(entry& e, instant now) {
+  strategy_run& run = *e.run;
+  const strategy_id id{run.key(), run.definition().kind};
   if (!memory_ || !recalled_.insert(id).second) return;
-  const auto known = memory_(id.policy, e.uid, id.kind, content_of(id.policy, e.run->definition()));
+  const auto known = memory_(id.policy, e.uid, id.kind);
   if (!known) return;
-  e.run->recall_as_of(known->taken);
-  if (known->last_given) e.run->recall_cool_down(*known->last_given);
-  for (std::uint32_t n = 0; n < known_.size(); ++n) {
-    if (!known_[n]) continue;
-    if (const auto words = known->of(store::node_id{n}))
-      e.run->recall(store::node_id{n}, *words, context_.known_nodes);
-  }
+  const auto recall_into = [&](strategy_run& to) {
+    to.recall_as_of(known->taken);
+    if (known->last_given) to.recall_cool_down(*known->last_given);
+    for (std::uint32_t n = 0; n < known_.size(); ++n) {
+      if (!known_[n]) continue;
+      if (const auto words = known->of(store::node_id{n}))
+        to.recall(store::node_id{n}, *words, context_.known_nodes);
+    }
+  };
+  if (known->content == content_of(id.policy, run.definition())) return recall_into(run);
+  if (!known->definition) return;
+  strategy_run before(id.policy, effective(*known->definition), {}, 0);
+  before.set_writes_labels(run.writes_labels(), now, context_);
+  recall_into(before);
+  run.carry_over(before, context_.known_nodes);
 }
 
 }  // namespace binnacle::policy

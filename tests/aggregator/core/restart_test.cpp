@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <random>
 #include <string>
@@ -56,6 +57,25 @@ kind: TASPolicy
 metadata: {name: slow}
 spec: {strategies: {dontschedule: {rules: [{metricname: temp, operator: GreaterThan, target: 80, for: 50s}]}}}
 )";
+
+// Another target, band and `for`.
+constexpr auto edited_text = R"(
+apiVersion: telemetry.intel.com/v1alpha1
+kind: TASPolicy
+metadata: {name: band}
+spec: {strategies: {dontschedule: {rules: [{metricname: temp, operator: GreaterThan, target: 85, clearBelow: 62}]}}}
+---
+apiVersion: telemetry.intel.com/v1alpha1
+kind: TASPolicy
+metadata: {name: slow}
+spec: {strategies: {dontschedule: {rules: [{metricname: temp, operator: GreaterThan, target: 80, for: 55s}]}}}
+)";
+
+/// From the sixth second on every other node is inside the band, and from the twelfth on the others are hot.
+int unlabelled_temp(std::size_t n, int t) {
+  if (n % 2 == 0) return t < 5 ? 90 : 65;
+  return t < 11 ? 50 : 90;
+}
 
 constexpr std::size_t fleet = 6;
 std::string name_of(std::size_t n) { return "node-" + std::to_string(n); }
@@ -336,9 +356,8 @@ TEST_SUITE("aggregator/core/restart") {
           for (std::size_t n = 0; n < fleet; ++n) again.connect(n, now);
         }
         for (std::size_t n = 0; n < fleet; ++n) {
-          const int temp = n % 2 == 0 ? (t < 5 ? 90 : 65) : (t < 11 ? 50 : 90);
-          whole.value(n, temp, now);
-          if (are_back) again.value(n, temp, now);
+          whole.value(n, unlabelled_temp(n, t), now);
+          if (are_back) again.value(n, unlabelled_temp(n, t), now);
         }
         whole.tick(now);
         if (t >= 20) again.tick(now);
@@ -347,12 +366,13 @@ TEST_SUITE("aggregator/core/restart") {
     }
   }
 
-  TEST_CASE("policies that were deleted and created again while a replica was down begin anew there, too") {
+  /// One replica sees a change of the policies, and one that is down does not. Both say the same afterwards.
+  void while_down(const std::function<void(replica & whole, replica & again, instant now)>& change) {
     for (const bool in_cluster : {false, true}) {
       CAPTURE(in_cluster);
       replica whole(in_cluster, 0s), again(in_cluster, 5000s);
       whole.text = again.text = unlabelled_text;
-      whole.uid = "u1";
+      whole.uid = again.uid = "u1";
       instant now = store::at_s(1000);
       whole.begin(now);
       for (std::size_t n = 0; n < fleet; ++n) whole.connect(n, now);
@@ -361,18 +381,15 @@ TEST_SUITE("aggregator/core/restart") {
         CAPTURE(t);
         if (t == 30) {
           const auto file = encode(whole.taken(now));
-          whole.uid = again.uid = "u2";
-          whole.whole->policies({{}, {}, true}, now + whole.boot);
-          whole.read_policies(now);
+          change(whole, again, now);
           again.go_on_from(file, now);
           again.begin(now);
           for (std::size_t n = 0; n < fleet; ++n) again.connect(n, now);
           REQUIRE(again.says(now) == whole.says(now));
         }
         for (std::size_t n = 0; n < fleet; ++n) {
-          const int temp = n % 2 == 0 ? (t < 5 ? 90 : 65) : (t < 11 ? 50 : 90);
-          whole.value(n, temp, now);
-          if (t >= 30) again.value(n, temp, now);
+          whole.value(n, unlabelled_temp(n, t), now);
+          if (t >= 30) again.value(n, unlabelled_temp(n, t), now);
         }
         whole.tick(now);
         if (t < 30) continue;
@@ -380,6 +397,21 @@ TEST_SUITE("aggregator/core/restart") {
         REQUIRE(again.says(now) == whole.says(now));
       }
     }
+  }
+
+  TEST_CASE("policies that were deleted and created again while a replica was down begin anew there, too") {
+    while_down([](replica& whole, replica& again, instant now) {
+      whole.whole->policies({{}, {}, true}, now + whole.boot);
+      whole.uid = again.uid = "u2";
+      whole.read_policies(now);
+    });
+  }
+
+  TEST_CASE("policies that were edited while a replica was down are carried over there, too") {
+    while_down([](replica& whole, replica& again, instant now) {
+      whole.text = again.text = edited_text;
+      whole.read_policies(now);
+    });
   }
 
   TEST_CASE("in a cluster the state file waits for all policies, and no longer than the old state counts") {

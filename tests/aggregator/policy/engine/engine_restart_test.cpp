@@ -29,13 +29,14 @@ engine_memory copy_of(const world& w) {
     REQUIRE(w.e.save(mark.serial, world::id('a'), c.words));
     all->push_back(std::move(c));
   }
-  return [all, taken = w.now](const policy_key& key, std::string_view uid, strategy_kind kind,
-                              std::uint64_t content) -> std::optional<remembered_strategy> {
+  return [all, taken = w.now](const policy_key& key, std::string_view uid,
+                              strategy_kind kind) -> std::optional<remembered_strategy> {
     for (const copied& c : *all) {
       const strategy_mark& m = c.mark;
-      if (m.key != key || m.uid != uid || m.kind != kind || m.content != content) continue;
-      return remembered_strategy{taken, m.last_given,
-                                 [&c](store::node_id) { return std::optional(store::word_reader(c.words)); }};
+      if (m.key != key || m.uid != uid || m.kind != kind) continue;
+      return remembered_strategy{m.content, {}, taken, m.last_given, [&c](store::node_id) {
+                                   return std::optional(store::word_reader(c.words));
+                                 }};
     }
     return std::nullopt;
   };
