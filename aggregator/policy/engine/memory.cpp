@@ -5,6 +5,7 @@
 
 #include "aggregator/policy/engine/engine.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace binnacle::policy {
@@ -130,13 +131,14 @@ void engine::recall(entry& e, instant now) {
   if (!memory_ || !recalled_.insert(id).second) return;
   const auto known = memory_(id.policy, e.uid, id.kind);
   if (!known) return;
+  // In a cluster the Node objects may be read later.
+  const std::uint32_t nodes = std::max(context_.known_nodes, known_count_);
   const auto recall_into = [&](strategy_run& to) {
     to.recall_as_of(known->taken);
     if (known->last_given) to.recall_cool_down(*known->last_given);
     for (std::uint32_t n = 0; n < known_.size(); ++n) {
       if (!known_[n]) continue;
-      if (const auto words = known->of(store::node_id{n}))
-        to.recall(store::node_id{n}, *words, context_.known_nodes);
+      if (const auto words = known->of(store::node_id{n})) to.recall(store::node_id{n}, *words, nodes);
     }
   };
   if (known->content == content_of(id.policy, run.definition())) return recall_into(run);
@@ -144,7 +146,7 @@ void engine::recall(entry& e, instant now) {
   strategy_run before(id.policy, effective(*known->definition), {}, 0);
   before.set_writes_labels(run.writes_labels(), now, context_);
   recall_into(before);
-  run.carry_over(before, context_.known_nodes);
+  run.carry_over(before, nodes);
 }
 
 }  // namespace binnacle::policy

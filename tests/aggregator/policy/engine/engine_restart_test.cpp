@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace engine_restart_test {
@@ -17,16 +18,19 @@ using namespace binnacle::policy::test;
 
 namespace {
 
-/// What a snapshot of `w` says of node "a".
+/// What a snapshot of `w` says of nodes "a" and "b".
 engine_memory copy_of(const world& w) {
   struct copied {
     strategy_mark mark;
-    store::words words;
+    std::map<store::node_id, store::words> nodes;
   };
   auto all = std::make_shared<std::vector<copied>>();
   for (const strategy_mark& mark : w.e.marks()) {
     copied c{mark, {}};
-    REQUIRE(w.e.save(mark.serial, world::id('a'), c.words));
+    for (const char node : {'a', 'b'}) {
+      store::words words;
+      if (w.e.save(mark.serial, world::id(node), words)) c.nodes[world::id(node)] = words;
+    }
     all->push_back(std::move(c));
   }
   return [all, taken = w.now](const policy_key& key, std::string_view uid,
@@ -34,25 +38,30 @@ engine_memory copy_of(const world& w) {
     for (const copied& c : *all) {
       const strategy_mark& m = c.mark;
       if (m.key != key || m.uid != uid || m.kind != kind) continue;
-      return remembered_strategy{m.content, {}, taken, m.last_given, [&c](store::node_id) {
-                                   return std::optional(store::word_reader(c.words));
-                                 }};
+      return remembered_strategy{
+          m.content, {}, taken, m.last_given, [&c](store::node_id n) -> std::optional<store::word_reader> {
+            const auto found = c.nodes.find(n);
+            if (found == c.nodes.end()) return std::nullopt;
+            return store::word_reader(found->second);
+          }};
     }
     return std::nullopt;
   };
 }
 
-/// Another replica that begins at the moment of `before`, with its state and its values. The agent of node
-/// "a" has not come yet.
+/// Another replica that begins at the moment of `before`, with its state and its values. The agents have not
+/// come yet.
 struct replica : world {
-  explicit replica(const world& before) {
-    for (const auto& [spec, c] : before.columns.columns) {
-      store::sample s = c.values->load(id('a'));
-      s.link_down = true;
-      columns.at(spec).values->store(id('a'), s);
-    }
+  explicit replica(const world& before, engine_options options = {}) : world(std::move(options)) {
     at(before.time());
-    e.node_added(id('a'), now);
+    for (const char node : {'a', 'b'}) {
+      for (const auto& [spec, c] : before.columns.columns) {
+        store::sample s = c.values->load(id(node));
+        s.link_down = true;
+        columns.at(spec).values->store(id(node), s);
+      }
+      e.node_added(id(node), now);
+    }
     e.set_memory(copy_of(before));
   }
 };
@@ -233,6 +242,27 @@ TEST_SUITE("aggregator/policy/engine/restart") {
     again.value('a', "temp", 40);
     CHECK(again.what('a') == state::violating);
     CHECK(again.of('a').rule == 0);
+  }
+
+  TEST_CASE("a dry run keeps its slots and turns until the Node objects are read") {
+    for (const char* limit : {"maxNodes: 1", "maxNodes: 2", "maxNodes: 100%"}) {
+      CAPTURE(limit);
+      const bool both = limit != std::string("maxNodes: 1");
+      const std::string dry = manifest({{"deschedule", rules(hot, limit + std::string(", coolDown: 1h"))}},
+                                       "p", "default", "DryRun");
+      const engine_options in_cluster{.told_nodes_only = true};
+      world before(in_cluster);
+      before.apply(dry);
+      for (const char node : {'a', 'b'}) before.e.set_node_labels(world::id(node), {}, before.now);
+      for (const char node : {'b', 'a'}) before.value(node, "temp", 90, 10h);
+      before.at(90min);
+      const auto would_be = [](const world& w) { return w.would_be('a') + ' ' + w.would_be('b'); };
+      CHECK(would_be(before) == (both ? "p=violating p=violating" : "-p p=violating"));
+      replica again(before, in_cluster);
+      again.apply(dry);
+      for (const char node : {'a', 'b'}) again.e.set_node_labels(world::id(node), {}, again.now);
+      CHECK(would_be(again) == would_be(before));
+    }
   }
 
   TEST_CASE("what is recalled of a strategy is given once: one that ends and comes back begins anew") {
