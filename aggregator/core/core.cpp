@@ -169,11 +169,9 @@ void core::policies(policies_in_force all, instant now) {
   at(now);
   wanted_ = std::move(all);
   // Without an API server all policies are read at once.
-  if (wanted_.complete || !options_.in_cluster) {
-    policies_read_ = true;
-    recalled_policies_.clear();
-  }
-  put_in_force();
+  policies_read_ = policies_read_ || wanted_.complete || !options_.in_cluster;
+  put_in_force();  // the engine asks which versions were in force before
+  if (policies_read_) recalled_policies_.clear();
   settle();
 }
 

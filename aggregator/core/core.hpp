@@ -144,7 +144,7 @@ class core {
   bool add_nodes(draft& d, std::size_t most) const;
   /// Goes on from a snapshot; to be called before any other event. Its nodes are known from now on, not
   /// connected; their values count until they expire. `shift`: shift_of(). What it says of policies counts
-  /// once policies of the same content are set, until forget_snapshot(). Returns how many nodes it had.
+  /// once these policies are set, until forget_snapshot(). Returns how many nodes it had.
   std::size_t recall(snapshot from, duration shift, instant now);
   /// The versions of policies that an earlier process had read last, from the snapshot; for
   /// policy_set::recall(). Empty once all policies have been set.

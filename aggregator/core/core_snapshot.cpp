@@ -148,8 +148,15 @@ std::size_t core::recall(snapshot from, duration shift, instant now) {
   store_.set_memory([this](const store::column_spec& spec, std::string_view meaning, store::node_id node) {
     return recalled_->column(spec, meaning, node);
   });
-  engine_.set_memory([this](const policy::policy_key& key, policy::strategy_kind kind,
-                            std::uint64_t content) { return recalled_->strategy(key, kind, content); });
+  engine_.set_memory([this](const policy::policy_key& key, std::string_view uid, policy::strategy_kind kind) {
+    auto known = recalled_->strategy(key, uid, kind);
+    const auto then = std::ranges::find_if(recalled_policies_, [&](const policy::kept_policy& k) {
+      return k.in_force && k.value.key == key && k.value.uid == uid;
+    });
+    if (!known || then == recalled_policies_.end()) return known;
+    if (const policy::strategy* s = then->value.find(kind)) known->definition = *s;
+    return known;
+  });
   std::size_t known = 0;
   for (std::size_t i = 0; i < recalled_->all().nodes.size(); ++i) {
     const snapshot::node& n = recalled_->all().nodes[i];

@@ -46,17 +46,19 @@ std::optional<store::word_reader> recollection::column(const store::column_spec&
 }
 
 std::optional<policy::remembered_strategy> recollection::strategy(const policy::policy_key& key,
-                                                                  policy::strategy_kind kind,
-                                                                  std::uint64_t content) const {
+                                                                  std::string_view uid,
+                                                                  policy::strategy_kind kind) const {
   const auto at = std::ranges::find_if(all_.strategies, [&](const policy::strategy_mark& m) {
-    return m.key == key && m.kind == kind && m.content == content;
+    return m.key == key && m.kind == kind && (m.uid.empty() || m.uid == uid);
   });
   if (at == all_.strategies.end()) return std::nullopt;
   const auto number = static_cast<std::size_t>(at - all_.strategies.begin());
   std::optional<instant> last_given = at->last_given;
   if (last_given) *last_given += shift_;
   return policy::remembered_strategy{
-      last_given, [this, number](store::node_id n) { return find(section::strategies, number, n); }};
+      at->content, {}, all_.taken + shift_, last_given, [this, number](store::node_id n) {
+        return find(section::strategies, number, n);
+      }};
 }
 
 }  // namespace binnacle::aggregator

@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 namespace binnacle::aggregator {
@@ -23,9 +24,9 @@ class recollection {
   /// What warehouse::save() wrote; none: nothing, or the column's name means something else now.
   std::optional<store::word_reader> column(const store::column_spec& spec, std::string_view meaning,
                                            store::node_id node) const;
-  std::optional<policy::remembered_strategy> strategy(const policy::policy_key& key,
-                                                      policy::strategy_kind kind,
-                                                      std::uint64_t content) const;
+  /// A snapshot of an older release says nothing of uids: there any will do.
+  std::optional<policy::remembered_strategy> strategy(const policy::policy_key& key, std::string_view uid,
+                                                      policy::strategy_kind kind) const;
   /// What power_learning::save() wrote; none: nothing.
   std::optional<store::word_reader> learned(store::node_id node) const;
 

@@ -74,6 +74,7 @@ result<snapshot> read(schema::Snapshot::Reader in) {
   for (const auto s : in.getStrategies()) {
     policy::strategy_mark& mark = out.strategies.emplace_back();
     mark.key = {text(s.getNamespace()), text(s.getName())};
+    mark.uid = text(s.getUid());
     mark.content = s.getContent();
     if (s.getGiven() && !believable(s.getLastGivenNs()))
       return malformed("a label went on in no machine's time");
@@ -144,6 +145,7 @@ void write_head(schema::Snapshot::Builder root, const snapshot& s) {
     strategies[i].setNamespace(mark.key.name_space.c_str());
     strategies[i].setName(mark.key.name.c_str());
     strategies[i].setKind(std::string(policy::description_of(mark.kind).name).c_str());
+    strategies[i].setUid(mark.uid.c_str());
     strategies[i].setContent(mark.content);
     strategies[i].setGiven(mark.last_given.has_value());
     strategies[i].setLastGivenNs(mark.last_given ? to_ns(*mark.last_given) : 0);
@@ -225,7 +227,7 @@ std::size_t size_of(const snapshot::column& c) noexcept {
 }
 
 std::size_t size_of(const policy::strategy_mark& m) noexcept {
-  return sizeof m + 96 + m.key.name_space.size() + m.key.name.size();
+  return sizeof m + 112 + m.key.name_space.size() + m.key.name.size() + m.uid.size();
 }
 
 void encode(snapshot s, const std::function<void(std::span<const std::byte>)>& take) {

@@ -42,6 +42,7 @@ struct Strategy {
   content @3 :UInt64;
   given @4 :Bool;       # lastGivenNs counts
   lastGivenNs @5 :Int64;
+  uid @6 :Text;         # of the TASPolicy object; empty for files, and in snapshots of older releases
 }
 
 struct Node {

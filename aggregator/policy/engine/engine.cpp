@@ -117,7 +117,7 @@ void engine::set_node_labels(store::node_id node, const std::map<std::string, st
   told_[node] = labels;
   count_shares();
   for (auto& [id, e] : entries_) {
-    e.run->inherit(node, labels, now, context_);
+    inherit(e, node, labels, now);
     if (fresh) {
       e.run->judge(node, now, context_);  // it may take a slot now
       e.run->serve_waiting(now, context_);

@@ -47,7 +47,8 @@ class engine {
   engine& operator=(const engine&) = delete;
 
   /// Replaces the policies. A strategy that did not change keeps its state and its values. A changed one
-  /// starts from what the node's labels and values say, so that no label goes off and on. New columns are
+  /// starts from what the node's labels and values say, so that no label goes off and on. A policy with
+  /// another uid is another one, even with the same text. New columns are
   /// watched before old ones are released. If a key or a kind of strategy comes twice, the first counts.
   void set_policies(const std::vector<policy>& policies, instant now);
 
@@ -90,9 +91,10 @@ class engine {
   /// Calls strategy_run::save() of the run with this serial, which marks() gave. Also false if the run is
   /// gone.
   bool save(std::uint32_t serial, store::node_id node, store::words& into) const;
-  /// A strategy that starts from now on takes the state of nodes that are known by then from `m`. An empty
-  /// `m` ends that.
-  void set_memory(engine_memory m) { memory_ = std::move(m); }
+  /// A strategy that starts for the first time takes the state of nodes that are known by then from `m`. A
+  /// value that expires before the node's agent has come changes nothing of that state. An empty `m` ends
+  /// both.
+  void set_memory(engine_memory m);
 
   /// Never null.
   const std::shared_ptr<const policy_table>& table() const noexcept { return table_; }
@@ -117,6 +119,7 @@ class engine {
   };
   struct entry {
     std::unique_ptr<strategy_run> run;
+    std::string uid;                       // of the policy
     std::vector<watched_column*> columns;  // one per rule
     std::vector<input*> inputs;            // one per rule
     bool enforced = true;                  // false: DryRun
@@ -138,7 +141,8 @@ class engine {
   // engine_policies.cpp: policies come, change and go.
   void start(entries& next, const policy& p, const strategy& s, const entry* before, instant now);
   void seed(entry& e, store::node_id node, instant now);
-  void recall(entry& e) const;  // memory.cpp
+  void recall(entry& e, instant now);  // memory.cpp
+  void inherit(entry& e, store::node_id node, const std::map<std::string, std::string>& labels, instant now);
   void stop(entry& e);
   input& open_input(const rule& r, watched_column& column, instant now);
   watched_column& watch(const store::column_spec& spec, instant now);
@@ -192,6 +196,7 @@ class engine {
   std::optional<instant> began_;  // the first set_policies()
   bool fleet_has_come_ = false;
   engine_memory memory_;
+  std::set<strategy_id> recalled_;  // those that have asked memory_
   run_context context_;
   std::map<policy_key, policy> policies_;
   std::map<std::string, std::string, std::less<>> label_owners_;  // namespaces, by policy name

@@ -5,8 +5,9 @@
 //   notice.
 // - A changed one starts anew with what can be carried over (carry_over), and is judged at once by the
 //   values that its columns hold. So tightening a target takes effect at every node with the edit.
-// - A new one remembers what a snapshot knew of the same content (recall), and takes the labels that are
-//   on nodes as what an earlier process found out (inherit).
+// - A new one remembers what a snapshot knew of it, before an edit or not (recall), and takes the labels that
+//   are on nodes as what an earlier process found out (inherit). A policy with another uid is new: its object
+//   was deleted and created again, and a replica that has seen the deletion has forgotten the old one.
 //
 // The order keeps what is shared alive. New strategies watch their columns before old ones let go of
 // theirs, and drop_unused() comes last, so a column that both read keeps its window. Map nodes are moved
@@ -15,7 +16,8 @@
 // Keys of labels hold a policy's name and not its namespace, as in TAS. So one name belongs to one
 // namespace in a cluster, that of the oldest object (find_label_owners). Any edit of any policy may change
 // the owner. So permission is worked out again for all policies, and if the keys or their owner change, the
-// wishes of every known node are looked at again.
+// wishes of every known node are looked at again. Labels that are on nodes then are the former owner's. They
+// say nothing of the new owner's rules (disown_labels), but are counted as its labels until they are off.
 
 #include "aggregator/policy/engine/engine.hpp"
 #include "aggregator/policy/label_keys.hpp"
@@ -51,10 +53,12 @@ void engine::set_policies(const std::vector<policy>& policies, instant now) {
     for (const strategy& s : p.strategies) {
       const strategy_id id{key, s.kind};
       if (s.rules.empty() || next.contains(id)) continue;
-      const auto before = entries_.find(id);
+      auto before = entries_.find(id);
+      if (before != entries_.end() && before->second.uid != p.uid) before = entries_.end();
       const std::uint32_t serial_before = before == entries_.end() ? 0 : before->second.run->serial();
       const bool was_written = before != entries_.end() && before->second.enforced && before->second.allowed;
       const bool was_there = before != entries_.end();
+      const bool was_allowed = was_there && before->second.allowed;
       if (before != entries_.end() && before->second.run->definition() == effective(s)) {
         next.insert(entries_.extract(before));  // the very same map node: runs_ points at it
       } else {
@@ -69,6 +73,10 @@ void engine::set_policies(const std::vector<policy>& policies, instant now) {
       e.enforced = enforced;
       e.allowed = allowed;
       e.run->set_dry_run(!e.enforced);
+      if (was_there && was_allowed != allowed) {
+        e.run->disown_labels();
+        for (const auto& [node, labels] : told_) inherit(e, node, labels, now);
+      }
       // Labels that it gave in a dry run, or while it was not allowed to, were never written. They lose
       // their slots; only labels that are on nodes keep theirs.
       if (was_there && !was_written && e.enforced && e.allowed)
@@ -99,9 +107,11 @@ void engine::set_policies(const std::vector<policy>& policies, instant now) {
          {},
          {},
          p.how == mode::dry_run,
-         fmt::format("{} in force{}{}{}", before == policies_.end() ? "new policy" : "changed policy",
-                     p.how == mode::dry_run ? " as a dry run" : "",
-                     kinds.empty() ? ", without a strategy" : ": ", fmt::join(kinds, ", "))});
+         fmt::format(
+             "{} in force{}{}{}",
+             before == policies_.end() || before->second.uid != p.uid ? "new policy" : "changed policy",
+             p.how == mode::dry_run ? " as a dry run" : "", kinds.empty() ? ", without a strategy" : ": ",
+             fmt::join(kinds, ", "))});
   }
   for (const auto& [key, p] : policies_) {
     if (!wanted.contains(key))
@@ -139,6 +149,7 @@ void engine::start(entries& next, const policy& p, const strategy& s, const entr
   }
   const std::uint32_t serial = next_serial_++;
   fresh.run = std::make_unique<strategy_run>(p.key, definition, std::move(values), serial);
+  fresh.uid = p.uid;
   fresh.run->set_dry_run(p.how == mode::dry_run);
   fresh.enforced = p.how == mode::enforce;
   fresh.allowed = refusal_of(p.key, fresh.run->form()).empty();
@@ -150,8 +161,8 @@ void engine::start(entries& next, const policy& p, const strategy& s, const entr
   entry& e = at->second;
   set_patience(e);
   if (before == nullptr) {
-    recall(e);
-    for (const auto& [node, labels] : told_) e.run->inherit(node, labels, now, context_);
+    recall(e, now);
+    for (const auto& [node, labels] : told_) inherit(e, node, labels, now);
   }
   for (std::uint32_t n = 0; n < known_.size(); ++n) {
     if (known_[n]) seed(e, store::node_id{n}, now);
@@ -170,6 +181,13 @@ void engine::seed(entry& e, store::node_id node, instant now) {
     }
   }
   e.run->judge(node, now, context_);
+}
+
+/// Labels under the name of a policy that may give none are another policy's, or nobody's.
+void engine::inherit(entry& e, store::node_id node, const std::map<std::string, std::string>& labels,
+                     instant now) {
+  static const std::map<std::string, std::string> none;
+  e.run->inherit(node, e.allowed ? labels : none, now, context_);
 }
 
 void engine::stop(entry& e) {

@@ -5,6 +5,9 @@
 
 #include "aggregator/policy/engine/engine.hpp"
 
+#include <algorithm>
+#include <utility>
+
 namespace binnacle::policy {
 namespace {
 
@@ -61,13 +64,19 @@ void strategy_run::recall(store::node_id node, store::word_reader from, std::uin
   for (rule_state& s : states) {
     const std::int64_t bits = from.next(0, 255);
     s = state_of(bits, from.time());
+    s.recalled = true;
+    // It was recalled then, too. How long nobody has seen the node is not known.
+    s.pending = s.pending && s.known;
   }
   std::vector<std::uint16_t> winning(plan_.keys().size());
   for (std::uint16_t& w : winning) {
     w = static_cast<std::uint16_t>(from.next(0, label_plan::none));
     if (w != label_plan::none && w >= states.size()) from.fail();
   }
-  if (!from.ok()) return;
+  // A strategy of another form wrote another number of words.
+  auto rest = from;
+  (void)rest.next();
+  if (!from.ok() || rest.ok()) return;
   node_cell& cell = at(node);
   cell.violating = read.violating;
   cell.carries = read.carries;
@@ -84,11 +93,18 @@ void strategy_run::recall(store::node_id node, store::word_reader from, std::uin
   }
 }
 
+void strategy_run::end_recall() noexcept {
+  for (rule_state& s : states_) {
+    const bool unseen = std::exchange(s.recalled, false) && !s.known;
+    if (unseen) binnacle::policy::lose(s, labels());
+  }
+}
+
 std::vector<strategy_mark> engine::marks() const {
   std::vector<strategy_mark> out;
   for (const auto& [id, e] : entries_) {
     if (!e.run->judges()) continue;
-    out.push_back({id.policy, id.kind, content_of(id.policy, e.run->definition()),
+    out.push_back({id.policy, e.uid, id.kind, content_of(id.policy, e.run->definition()),
                    e.run->budget().last_given(), e.run->serial()});
   }
   return out;
@@ -99,17 +115,38 @@ bool engine::save(std::uint32_t serial, store::node_id node, store::words& into)
   return found != runs_.end() && found->second->second.run->save(node, into);
 }
 
-void engine::recall(entry& e) const {
-  if (!memory_) return;
-  const auto known =
-      memory_(e.run->key(), e.run->definition().kind, content_of(e.run->key(), e.run->definition()));
+void engine::set_memory(engine_memory m) {
+  memory_ = std::move(m);
+  recalled_.clear();
+  if (memory_) return;
+  for (auto& [id, e] : entries_) e.run->end_recall();
+}
+
+/// Once for each strategy: what ends in this process and comes back later begins anew, as it does where
+/// nothing was recalled. If the policy was edited meanwhile, a run of the old definition recalls its state,
+/// and hands it over as in a process that has seen the edit.
+void engine::recall(entry& e, instant now) {
+  strategy_run& run = *e.run;
+  const strategy_id id{run.key(), run.definition().kind};
+  if (!memory_ || !recalled_.insert(id).second) return;
+  const auto known = memory_(id.policy, e.uid, id.kind);
   if (!known) return;
-  if (known->last_given) e.run->recall_cool_down(*known->last_given);
-  for (std::uint32_t n = 0; n < known_.size(); ++n) {
-    if (!known_[n]) continue;
-    if (const auto words = known->of(store::node_id{n}))
-      e.run->recall(store::node_id{n}, *words, context_.known_nodes);
-  }
+  // In a cluster the Node objects may be read later.
+  const std::uint32_t nodes = std::max(context_.known_nodes, known_count_);
+  const auto recall_into = [&](strategy_run& to) {
+    to.recall_as_of(known->taken);
+    if (known->last_given) to.recall_cool_down(*known->last_given);
+    for (std::uint32_t n = 0; n < known_.size(); ++n) {
+      if (!known_[n]) continue;
+      if (const auto words = known->of(store::node_id{n})) to.recall(store::node_id{n}, *words, nodes);
+    }
+  };
+  if (known->content == content_of(id.policy, run.definition())) return recall_into(run);
+  if (!known->definition) return;
+  strategy_run before(id.policy, effective(*known->definition), {}, 0);
+  before.set_writes_labels(run.writes_labels(), now, context_);
+  recall_into(before);
+  run.carry_over(before, nodes);
 }
 
 }  // namespace binnacle::policy

@@ -6,14 +6,17 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 /// What the engine takes along through a restart: its part of a snapshot.
 namespace binnacle::policy {
 
-/// A strategy in a snapshot. The state of its nodes counts for a strategy of the same content only.
+/// A strategy in a snapshot. The state of its nodes counts for a strategy of the same object only.
 struct strategy_mark {
   policy_key key;
+  std::string uid = {};  ///< policy::uid; empty also if an older release wrote it
   strategy_kind kind = strategy_kind::dontschedule;
   std::uint64_t content = 0;          ///< content_of()
   std::optional<instant> last_given;  ///< when a label of it went on last: coolDown
@@ -25,13 +28,17 @@ std::uint64_t content_of(const policy_key& key, const strategy& s);
 
 /// What a snapshot says of one strategy.
 struct remembered_strategy {
-  std::optional<instant> last_given;
+  std::uint64_t content = 0;  ///< content_of()
+  /// As the policy in force had it then; none: that is not known. A strategy of another content needs it.
+  std::optional<strategy> definition = {};
+  instant taken{};  ///< when the snapshot was taken, in this process's time
+  std::optional<instant> last_given = {};
   /// What strategy_run::save() wrote of the node; none: nothing.
   std::function<std::optional<store::word_reader>(store::node_id)> of;
 };
 
-/// Finds a strategy of that content in a snapshot; none: it is not there.
-using engine_memory = std::function<std::optional<remembered_strategy>(const policy_key&, strategy_kind,
-                                                                       std::uint64_t content)>;
+/// Finds a strategy of that object in a snapshot; none: it is not there.
+using engine_memory =
+    std::function<std::optional<remembered_strategy>(const policy_key&, std::string_view uid, strategy_kind)>;
 
 }  // namespace binnacle::policy

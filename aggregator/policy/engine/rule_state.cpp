@@ -63,8 +63,14 @@ void fill(rule_state& s) noexcept {
 void lose(rule_state& s, bool freezes) noexcept {
   s.known = false;
   s.filling = false;
+  if (s.recalled) return;
   s.pending = false;
   if (!freezes) s.on = false;
+}
+
+void go_on(rule_state& s, duration unseen) noexcept {
+  s.recalled = false;
+  if (!s.known && unseen > longest_unseen) s.pending = false;
 }
 
 bool inherit(rule_state& s) noexcept {

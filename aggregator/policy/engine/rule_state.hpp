@@ -22,6 +22,7 @@ struct rule_state {
   bool explains = false;    ///< values turned it on, so it may be the reason of a label that the node carries
   bool given_up = false;    ///< never known, and no longer waited for: counts as off
   bool filling = false;     ///< values come, but do not cover the rule's window yet: it is not given up
+  bool recalled = false;    ///< of an earlier process; the node's agent has not come to this one since
 };
 
 /// True if `value` meets the rule's comparison, exactly.
@@ -40,8 +41,17 @@ void observe(rule_state& s, const rule& r, const store::sample& value) noexcept;
 void fill(rule_state& s) noexcept;
 
 /// The value is gone. With `freezes` (deschedule, labeling) the last known state stays. Otherwise the rule is
-/// off until it has been true again for its whole `hold`.
+/// off until it has been true again for its whole `hold`. A recalled state keeps everything but its value: an
+/// agent that still looks for this process says nothing of its node.
 void lose(rule_state& s, bool freezes) noexcept;
+
+/// The longest time without values after which a recalled `for` goes on. An agent finds a new replica within
+/// 45 s: a look-up every 12 s, behind a DNS cache of 30 s.
+inline constexpr duration longest_unseen = std::chrono::minutes(1);
+
+/// The node's agent has come, so from now on an absence of values is one. A recalled state goes on with the
+/// value that comes next: inside the band as it was. `unseen`: between the state and that value.
+void go_on(rule_state& s, duration unseen) noexcept;
 
 /// The node carries the label that this rule gives. This decides as long as values have not: before the first
 /// value, inside the band, and while pending. So a restart does not take a label away and put it back.

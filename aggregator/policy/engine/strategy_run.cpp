@@ -83,6 +83,7 @@ std::span<std::uint16_t> strategy_run::winners(store::node_id node) noexcept {
 void strategy_run::observe(std::size_t rule, store::node_id node, const store::sample& present) {
   at(node);
   rule_state& state = rules(node)[rule];
+  if (state.recalled && !present.link_down) go_on(state, present.newest_read_at() - recalled_of_);
   if (labels() && !present.covers_window()) return fill(state);
   if (!decides(state, strategy_.rules[rule], present)) return lose(rule, node);
   binnacle::policy::observe(state, strategy_.rules[rule], present);
@@ -158,6 +159,8 @@ bool strategy_run::slot_for(store::node_id node, const judgement& j, instant now
   const bool blocked = wants && !can_get_label(node, out);
   if (std::exchange(nodes_[index(node)].blocked, blocked) != blocked) out.relabel.push_back(node);
   if (blocked || (wants && !out.may_label(node))) {
+    // Before the first list of Node objects nothing says that the node has none: it keeps slot and turn.
+    if (!blocked && out.known_nodes == 0) return true;
     // The label cannot be written on this node. The node violates, but takes no slot from the others.
     // After a restart the label may look blocked only because the Node object has not been read yet. So a
     // node that waits for a slot keeps its turn until this process writes labels.
@@ -355,6 +358,7 @@ void strategy_run::carry_over(const strategy_run& before, std::uint32_t known_no
     if (before.budget_.has(node) && room) budget_.adopt(node);
   }
   budget_.remember(before.budget_);
+  recalled_of_ = before.recalled_of_;
 }
 
 std::uint16_t strategy_run::winner_of(store::node_id node, std::string_view label) const noexcept {

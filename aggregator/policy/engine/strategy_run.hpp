@@ -80,6 +80,10 @@ class strategy_run {
   /// another process writes the labels, they also say which nodes have a slot.
   void inherit(store::node_id node, const std::map<std::string, std::string>& labels, instant now,
                run_context& out);
+  /// The labels that are on nodes are another policy's doing: values alone decide from now on.
+  void disown_labels() noexcept {
+    for (rule_state& s : states_) s.settled = true;
+  }
   /// The node is gone: its state, its slot in the budget.
   void forget(store::node_id node, instant now, run_context& out);
 
@@ -92,8 +96,12 @@ class strategy_run {
   /// Takes over what save() of a run with the same content wrote, before the first observe(). Impossible
   /// words change nothing. Takes no more slots than there are.
   void recall(store::node_id node, store::word_reader from, std::uint32_t known_nodes);
+  /// When the state that recall() takes over was copied.
+  void recall_as_of(instant taken) noexcept { recalled_of_ = taken; }
   /// The cool-down goes on from before a restart.
   void recall_cool_down(instant last_given) noexcept { budget_.given(last_given); }
+  /// Recalled states of nodes whose agents have not come by now count no longer.
+  void end_recall() noexcept;
 
   /// Missing data rejects from now on (onMissing: Reject); judge the nodes again.
   void reject_missing() noexcept { rejects_ = true; }
@@ -169,6 +177,7 @@ class strategy_run {
   std::vector<duration> patience_;  // by rule
   label_budget budget_;
   std::optional<instant> waking_at_;  // due::cool_down is under way for then
+  instant recalled_of_{};             // rule_state::recalled: when those states were copied
   std::vector<node_cell> nodes_;
   std::vector<rule_state> states_;      // node × rules
   std::vector<std::uint16_t> winners_;  // node × keys of the plan

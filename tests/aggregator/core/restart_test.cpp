@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <random>
 #include <string>
@@ -44,6 +45,38 @@ spec:
       - {metricname: temp, operator: LessThan, target: 60, window: 15s, statistic: p95, labels: ["cold=yes"]}
 )";
 
+// Whose state only dontschedule knows: no label on a node says it.
+constexpr auto unlabelled_text = R"(
+apiVersion: telemetry.intel.com/v1alpha1
+kind: TASPolicy
+metadata: {name: band}
+spec: {strategies: {dontschedule: {rules: [{metricname: temp, operator: GreaterThan, target: 80, clearBelow: 60}]}}}
+---
+apiVersion: telemetry.intel.com/v1alpha1
+kind: TASPolicy
+metadata: {name: slow}
+spec: {strategies: {dontschedule: {rules: [{metricname: temp, operator: GreaterThan, target: 80, for: 50s}]}}}
+)";
+
+// Another target, band and `for`.
+constexpr auto edited_text = R"(
+apiVersion: telemetry.intel.com/v1alpha1
+kind: TASPolicy
+metadata: {name: band}
+spec: {strategies: {dontschedule: {rules: [{metricname: temp, operator: GreaterThan, target: 85, clearBelow: 62}]}}}
+---
+apiVersion: telemetry.intel.com/v1alpha1
+kind: TASPolicy
+metadata: {name: slow}
+spec: {strategies: {dontschedule: {rules: [{metricname: temp, operator: GreaterThan, target: 80, for: 55s}]}}}
+)";
+
+/// From the sixth second on every other node is inside the band, and from the twelfth on the others are hot.
+int unlabelled_temp(std::size_t n, int t) {
+  if (n % 2 == 0) return t < 5 ? 90 : 65;
+  return t < 11 ? 50 : 90;
+}
+
 constexpr std::size_t fleet = 6;
 std::string name_of(std::size_t n) { return "node-" + std::to_string(n); }
 
@@ -75,8 +108,10 @@ struct replica {
   }
   void read_policies(instant now) {
     policies_in_force all;
-    for (const auto& p : policy::parse_policies("p.yaml", policies_text).policies)
+    for (const auto& p : policy::parse_policies("p.yaml", text).policies) {
       all.policies.push_back(p.value);
+      all.policies.back().uid = uid;
+    }
     all.complete = true;
     whole->policies(all, now + boot);
   }
@@ -173,6 +208,8 @@ struct replica {
 
   bool cluster;
   duration boot;
+  const char* text = policies_text;
+  std::string uid;  // of the policies
   std::shared_ptr<const metrics::alias_table> names = std::make_shared<metrics::alias_table>();
   wire::catalog announced;
   std::map<std::string, labels::label_map> objects;
@@ -227,11 +264,11 @@ TEST_SUITE("aggregator/core/restart") {
             // After another boot the times in the snapshot are shifted and ages stay the same; half of the
             // seeds keep the same boot.
             again = std::make_unique<replica>(in_cluster, seed % 2 == 0 ? duration(0s) : duration(5000s));
+            whole.tick(now);  // a value that has expired by now is lost, one that expires later is not
             again->objects = whole.objects;
             again->go_on_from(encode(whole.taken(now)), now);
             again->begin(now);
             again->tick(now);
-            whole.tick(now);
             REQUIRE(again->says(now) == whole.says(now));
             for (std::size_t n = 0; n < fleet; ++n) again->connect(n, now);
             REQUIRE(again->says(now) == whole.says(now));
@@ -264,6 +301,7 @@ TEST_SUITE("aggregator/core/restart") {
           now += 1s;
           CAPTURE(t);
           if (t == killed_at) {
+            whole.tick(now);
             std::vector<std::byte> file = encode(whole.taken(now));
             replica between(in_cluster, 7000s);
             between.objects = whole.objects;
@@ -276,7 +314,6 @@ TEST_SUITE("aggregator/core/restart") {
             again->go_on_from(file, now);
             again->begin(now);
             again->tick(now);
-            whole.tick(now);
             for (std::size_t n = 0; n < fleet; ++n) again->connect(n, now);
             REQUIRE(again->says(now) == whole.says(now));
           }
@@ -297,6 +334,84 @@ TEST_SUITE("aggregator/core/restart") {
 
   TEST_CASE("a replica that ends before the agents are back keeps their windows in the state file") {
     second_restart(true);
+  }
+
+  TEST_CASE("agents that find a new replica late find bands and `for` of dontschedule as they were") {
+    for (const bool in_cluster : {false, true}) {
+      CAPTURE(in_cluster);
+      replica whole(in_cluster, 0s), again(in_cluster, 5000s);
+      whole.text = again.text = unlabelled_text;
+      instant now = store::at_s(1000);
+      whole.begin(now);
+      for (std::size_t n = 0; n < fleet; ++n) whole.connect(n, now);
+      for (int t = 0; t < 80; ++t) {
+        now += 1s;
+        CAPTURE(t);
+        if (t == 20) {
+          again.go_on_from(encode(whole.taken(now)), now);
+          again.begin(now);
+        }
+        const bool are_back = t >= 65;  // the names' server had the address of the old replica for so long
+        if (t == 65) {
+          for (std::size_t n = 0; n < fleet; ++n) again.connect(n, now);
+        }
+        for (std::size_t n = 0; n < fleet; ++n) {
+          whole.value(n, unlabelled_temp(n, t), now);
+          if (are_back) again.value(n, unlabelled_temp(n, t), now);
+        }
+        whole.tick(now);
+        if (t >= 20) again.tick(now);
+        if (are_back) REQUIRE(again.says(now) == whole.says(now));
+      }
+    }
+  }
+
+  /// One replica sees a change of the policies, and one that is down does not. Both say the same afterwards.
+  void while_down(const std::function<void(replica & whole, replica & again, instant now)>& change) {
+    for (const bool in_cluster : {false, true}) {
+      CAPTURE(in_cluster);
+      replica whole(in_cluster, 0s), again(in_cluster, 5000s);
+      whole.text = again.text = unlabelled_text;
+      whole.uid = again.uid = "u1";
+      instant now = store::at_s(1000);
+      whole.begin(now);
+      for (std::size_t n = 0; n < fleet; ++n) whole.connect(n, now);
+      for (int t = 0; t < 90; ++t) {
+        now += 1s;
+        CAPTURE(t);
+        if (t == 30) {
+          const auto file = encode(whole.taken(now));
+          change(whole, again, now);
+          again.go_on_from(file, now);
+          again.begin(now);
+          for (std::size_t n = 0; n < fleet; ++n) again.connect(n, now);
+          REQUIRE(again.says(now) == whole.says(now));
+        }
+        for (std::size_t n = 0; n < fleet; ++n) {
+          whole.value(n, unlabelled_temp(n, t), now);
+          if (t >= 30) again.value(n, unlabelled_temp(n, t), now);
+        }
+        whole.tick(now);
+        if (t < 30) continue;
+        again.tick(now);
+        REQUIRE(again.says(now) == whole.says(now));
+      }
+    }
+  }
+
+  TEST_CASE("policies that were deleted and created again while a replica was down begin anew there, too") {
+    while_down([](replica& whole, replica& again, instant now) {
+      whole.whole->policies({{}, {}, true}, now + whole.boot);
+      whole.uid = again.uid = "u2";
+      whole.read_policies(now);
+    });
+  }
+
+  TEST_CASE("policies that were edited while a replica was down are carried over there, too") {
+    while_down([](replica& whole, replica& again, instant now) {
+      whole.text = again.text = edited_text;
+      whole.read_policies(now);
+    });
   }
 
   TEST_CASE("in a cluster the state file waits for all policies, and no longer than the old state counts") {

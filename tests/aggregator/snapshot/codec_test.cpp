@@ -45,6 +45,7 @@ snapshot sample() {
   s.columns.push_back(
       {{.metric = "host_power_watts", .window = 10s, .stat = store::statistic::p95}, "host_power_watts"});
   s.strategies.push_back({.key = {"lab", "hot"},
+                          .uid = "7c9",
                           .kind = policy::strategy_kind::deschedule,
                           .content = 0xfedcba9876543210,
                           .last_given = instant(80s)});
@@ -71,9 +72,11 @@ TEST_SUITE("aggregator/snapshot/codec") {
     CHECK(back->columns[0].meaning == "host_power_watts");
     REQUIRE(back->strategies.size() == 2);
     CHECK(back->strategies[0].key == policy::policy_key{"lab", "hot"});
+    CHECK(back->strategies[0].uid == "7c9");
     CHECK(back->strategies[0].kind == policy::strategy_kind::deschedule);
     CHECK(back->strategies[0].content == 0xfedcba9876543210);
     CHECK(back->strategies[0].last_given == instant(80s));
+    CHECK(back->strategies[1].uid.empty());
     CHECK(back->strategies[1].kind == policy::strategy_kind::minimizepower);
     CHECK_FALSE(back->strategies[1].last_given.has_value());
     REQUIRE(back->policies.size() == 2);

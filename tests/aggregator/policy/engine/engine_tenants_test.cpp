@@ -74,6 +74,39 @@ TEST_SUITE("aggregator/policy/tenants") {
     CHECK_MESSAGE(w.out.relabelled.size() == 2, "who gives the labels has changed");
   }
 
+  TEST_CASE("the labels of the namespace that has the name say nothing of the other's rules") {
+    const std::string mine = hot_in("first", "2026-01-01T00:00:00Z");
+    std::string other =
+        one("deschedule", "{metricname: temp, operator: GreaterThan, target: 95, clearBelow: 70}");
+    other.insert(other.find(", namespace:"), ", creationTimestamp: \"2026-03-01T00:00:00Z\"");
+    world w;
+    w.apply(mine + other);
+    w.value('a', "temp", 90, 1h);
+    CHECK(w.labels('a') == "p=violating");
+    w.e.set_node_labels(world::id('a'), violating, w.now);
+    CHECK_MESSAGE(w.what('a', evict) == state::pass, "the other's rule was never true");
+    w.apply(other);
+    CHECK(w.labels('a') == "-p");
+    w.e.set_node_labels(world::id('a'), violating, w.now);
+    CHECK_MESSAGE(w.labels('a') == "-p", "told again before it is off");
+    CHECK(w.what('a', evict) == state::pass);
+    w.value('a', "temp", 96, 1h);
+    CHECK(w.labels('a') == "p=violating");
+  }
+
+  TEST_CASE("labels of the former owner take slots of maxNodes until they are off") {
+    const std::string mine = hot_in("first", "2026-01-01T00:00:00Z");
+    const std::string other = hot_in("default", "2026-03-01T00:00:00Z", "maxNodes: 1");
+    world w;
+    w.apply(mine + other);
+    for (const char node : {'a', 'b'}) w.value(node, "temp", 90, 1h);
+    for (const char node : {'a', 'b'}) w.e.set_node_labels(world::id(node), violating, w.now);
+    w.apply(other);
+    w.value('c', "temp", 90, 1h);
+    CHECK(w.labels('c') == "-p");
+    CHECK(w.what('c', evict) == state::held);
+  }
+
   TEST_CASE("a dry run owns no name, and says that it could give nothing") {
     world w;
     w.apply(hot_in("old", "2020-01-01T00:00:00Z", {}, "p", "DryRun") +

@@ -83,6 +83,27 @@ TEST_SUITE("aggregator/policy/engine/rule_state") {
     CHECK(frozen.ever_known);
   }
 
+  TEST_CASE("what is recalled waits for the node's agent: before it has come an absence takes nothing") {
+    rule r = over_80();
+    r.hold = 5s;
+    rule_state on{.on = true, .recalled = true};
+    rule_state pending;
+    observe(pending, r, value(90));
+    pending.recalled = true;
+    for (rule_state* s : {&on, &pending}) lose(*s, false);
+    CHECK(on.on);
+    CHECK(pending.pending);
+    CHECK_FALSE(pending.known);
+    rule_state late = pending;
+    for (rule_state* s : {&on, &pending}) go_on(*s, longest_unseen);
+    go_on(late, longest_unseen + 1s);
+    CHECK(pending.pending);
+    CHECK_FALSE_MESSAGE(late.pending, "nobody knows what was true meanwhile");
+    for (rule_state* s : {&on, &pending}) lose(*s, false);
+    CHECK_FALSE(on.on);
+    CHECK_FALSE(pending.pending);
+  }
+
   TEST_CASE("a label that is there decides until values have") {
     rule_state s;
     CHECK(inherit(s));
