@@ -144,18 +144,20 @@ void add_sender(collector& c, const sender::report& r) {
 }
 
 void add_extender(collector& c, const extender::counters& x) {
-  const auto verb = [&c](const char* name, const extender::verb_counters& v) {
+  for (const decision::verb each : decision::all_verbs) {
+    const std::string name(decision::to_string(each));
+    const extender::verb_counters& v = x.of(each);
     for (std::size_t i = 0; i < v.answered.size(); ++i) {
       c.add(
           "binnacle_extender_requests_total", v.answered[i],
           {{"verb", name}, {"outcome", std::string(decision::to_string(static_cast<decision::outcome>(i)))}});
     }
     c.add("binnacle_extender_requests_total", v.bad_request, {{"verb", name}, {"outcome", "bad_request"}});
-  };
-  verb("filter", x.filter);
-  verb("prioritize", x.prioritize);
-  c.add("binnacle_extender_request_seconds", x.filter.latency_us, 1e6, {{"verb", "filter"}});
-  c.add("binnacle_extender_request_seconds", x.prioritize.latency_us, 1e6, {{"verb", "prioritize"}});
+  }
+  for (const decision::verb each : decision::all_verbs) {
+    c.add("binnacle_extender_request_seconds", x.of(each).latency_us, 1e6,
+          {{"verb", std::string(decision::to_string(each))}});
+  }
   for (std::size_t i = 0; i < x.candidates.size(); ++i) {
     c.add("binnacle_decisions_total", x.candidates[i],
           {{"verdict", std::string(decision::to_string(static_cast<decision::candidate_outcome>(i)))}});

@@ -63,6 +63,7 @@ YAML::Node extender_of(const scheduler_wiring& w) {
   out["urlPrefix"] = w.url;
   out["filterVerb"] = "scheduler/filter";
   out["prioritizeVerb"] = "scheduler/prioritize";
+  out["preemptVerb"] = "scheduler/preempt";
   out["weight"] = w.weight;
   out["nodeCacheCapable"] = true;
   out["enableHTTPS"] = secure;

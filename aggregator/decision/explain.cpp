@@ -163,9 +163,10 @@ std::int32_t oldest_ms(const record& r) noexcept {
 
 std::string summary(const record& r) {
   std::string text = fmt::format("{} for pod {}/{}", to_string(r.what), r.pod.name_space, r.pod.name);
-  const std::string_view so = r.spread                 ? std::string_view()
-                              : r.what == verb::filter ? ", so all nodes pass"
-                                                       : ", so no scores";
+  const std::string_view so = r.spread                     ? std::string_view()
+                              : r.what == verb::filter     ? ", so all nodes pass"
+                              : r.what == verb::prioritize ? ", so no scores"
+                                                           : ", so all nodes may evict pods for it";
   switch (r.how) {
     case outcome::no_label: text += fmt::format(": no label telemetry-policy{}", so); break;
     case outcome::no_policy:
@@ -195,7 +196,9 @@ std::string summary(const record& r) {
   if (r.what == verb::prioritize)
     return text + fmt::format(": {} node{}{}", r.asked, r.asked == 1 ? "" : "s",
                               r.dry_run() ? ", DryRun: no scores given" : " scored");
-  text += fmt::format(": {} of {} nodes pass", passed(r), r.asked);
+  text += r.what == verb::preempt
+              ? fmt::format(": {} of {} full nodes may evict pods for it", passed(r), r.asked)
+              : fmt::format(": {} of {} nodes pass", passed(r), r.asked);
   if (r.dry_run()) text += fmt::format(" (DryRun: {} would be refused)", r.refused - r.refused_by_spread());
   if (r.unknown != 0) text += fmt::format(", {} of them unknown to this aggregator", r.unknown);
   return text;

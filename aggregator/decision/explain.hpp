@@ -26,8 +26,9 @@ struct explain_options {
 ///    "nodes":[{"node":"node-b","verdict":"refused","rule":0,"text":"node-b refused: …",
 ///              "values":[{"value":71.4,"ageMs":180,"margin":11.4}]}],
 ///    "nodesOmitted":0} and "cut":true if not all nodes that were asked for had room in the answer.
-/// `passed` counts the nodes that went back to the scheduler (in DryRun: all of them). margin = value −
-/// target.
+/// `passed` counts the nodes that went back to the scheduler (in DryRun: all of them). A preempt has the
+/// members of a filter: its candidates are full nodes where pods could be evicted to make room. margin =
+/// value − target.
 ///
 /// A decision also has:
 /// "judgingStopped":true if verdicts were out of date, so that onMissing decided;

@@ -4,7 +4,14 @@
 
 namespace binnacle::decision {
 
-std::string_view to_string(verb v) noexcept { return v == verb::filter ? "filter" : "prioritize"; }
+std::string_view to_string(verb v) noexcept {
+  switch (v) {
+    case verb::filter: return "filter";
+    case verb::prioritize: return "prioritize";
+    case verb::preempt: return "preempt";
+  }
+  return "unknown";
+}
 
 std::string_view to_string(outcome o) noexcept {
   switch (o) {

@@ -7,6 +7,7 @@
 #include "aggregator/store/name_index.hpp"
 #include "aggregator/store/types.hpp"
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -18,7 +19,12 @@
 /// What one answer to the scheduler was made from, in a form so compact that thousands can be kept.
 namespace binnacle::decision {
 
-enum class verb : std::uint8_t { filter, prioritize };
+enum class verb : std::uint8_t {
+  filter,
+  prioritize,
+  preempt,  ///< at which of the full nodes kube-scheduler may evict pods to make room for this one
+};
+inline constexpr std::array all_verbs{verb::filter, verb::prioritize, verb::preempt};
 
 /// How the whole call was decided.
 enum class outcome : std::uint8_t {
@@ -49,7 +55,7 @@ constexpr bool is_refused(candidate_outcome o) noexcept {
 
 /// What a strategy must yield so that it can answer the verb.
 constexpr policy::yield asked_for(verb v) noexcept {
-  return v == verb::filter ? policy::yield::refusals : policy::yield::scores;
+  return v == verb::prioritize ? policy::yield::scores : policy::yield::refusals;
 }
 
 std::string_view to_string(verb v) noexcept;

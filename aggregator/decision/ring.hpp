@@ -49,7 +49,7 @@ struct query {
   std::string pod;  ///< part of the name; with a '/', the beginning of "namespace/name"; or a whole pod UID
   std::string policy;    ///< "namespace/name" or a bare name
   std::string node;      ///< exact; decisions that had this node as a candidate
-  std::string verb;      ///< "filter" or "prioritize"
+  std::string verb;      ///< "filter", "prioritize" or "preempt"
   std::uint64_t id = 0;  ///< this one alone
   std::size_t limit = 20;
 };

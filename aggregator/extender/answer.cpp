@@ -26,10 +26,11 @@ http::response answer(std::vector<std::string> body, decider::made made) {
 }
 
 http::response refusal(decision::verb verb, unsigned status, std::string_view sentence) {
-  std::string text =
-      verb == decision::verb::filter
-          ? R"({"Nodes":null,"NodeNames":null,"FailedNodes":null,"FailedAndUnresolvableNodes":null,"Error":)"
-          : R"({"Error":)";
+  std::string text = "{";
+  if (verb == decision::verb::filter)
+    text += R"("Nodes":null,"NodeNames":null,"FailedNodes":null,"FailedAndUnresolvableNodes":null,)";
+  if (verb == decision::verb::preempt) text += R"("NodeNameToMetaVictims":null,)";
+  text += R"("Error":)";
   append_json_string(text, sentence);
   return http::response::json(text + "}\n", status);
 }

@@ -5,7 +5,7 @@
 
 namespace binnacle::extender {
 
-/// One call of the scheduler: the common part of filter and prioritize. The body is parsed while it arrives.
+/// One call with ExtenderArgs: the common part of filter and prioritize. The body is parsed while it arrives.
 class call : public http::exchange, protected args_sink {
  public:
   call(context& shared, decision::verb verb, std::size_t announced)

@@ -23,8 +23,8 @@ class decider {
   void choose(const object_meta& pod, std::string_view pod_text, instant now);
   const pod_policy& by() const noexcept { return by_; }
 
-  /// Filter: the next candidates, names[from..]. admitted(i) and refusal(i) hold until the next call, i
-  /// counted from `from`.
+  /// Filter and preempt: the next candidates, names[from..]. admitted(i) and refusal(i) hold until the next
+  /// call, i counted from `from`.
   void admit(const name_list& names, std::size_t from, instant now);
   /// Whether the candidate may have the pod (always in DryRun and without a policy).
   bool admitted(std::size_t i) const noexcept {
@@ -32,8 +32,8 @@ class decider {
     const decision::candidate_outcome what = batch_[i].what;
     return what != decision::candidate_outcome::refused_spread && (by_.dry_run() || !is_refused(what));
   }
-  /// Why it was not admitted, as a quoted JSON string: one text per policy and rule, without node name and
-  /// live value, because the scheduler counts equal texts in its event.
+  /// Filter: why it was not admitted, as a quoted JSON string: one text per policy and rule, without node
+  /// name and live value, because the scheduler counts equal texts in its event.
   const std::string& refusal(std::size_t i) const noexcept {
     if (batch_[i].what == decision::candidate_outcome::refused_spread) return quoted_spread_;
     return quoted_refusals_[batch_[i].what == decision::candidate_outcome::refused

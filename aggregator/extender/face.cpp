@@ -2,6 +2,7 @@
 
 #include "aggregator/extender/answer.hpp"
 #include "aggregator/extender/filter.hpp"
+#include "aggregator/extender/preempt.hpp"
 #include "aggregator/extender/prioritize.hpp"
 
 #include <fmt/format.h>
@@ -51,6 +52,9 @@ void face::routes(http::router& to) {
   to.add_streaming(
       "POST", "/scheduler/prioritize", [this](const http::request& r) { return prioritize(r); },
       shared_.settings.limits.bytes);
+  to.add_streaming(
+      "POST", "/scheduler/preempt", [this](const http::request& r) { return preempt(r); },
+      shared_.settings.limits.bytes);
 }
 
 std::unique_ptr<http::exchange> face::filter(const http::request& r) {
@@ -65,6 +69,13 @@ std::unique_ptr<http::exchange> face::prioritize(const http::request& r) {
   if (problem.empty()) return make_prioritize(shared_, announced(r));
   ++shared_.counted.prioritize.bad_request;
   return refuse(decision::verb::prioritize, 415, std::move(problem));
+}
+
+std::unique_ptr<http::exchange> face::preempt(const http::request& r) {
+  std::string problem = unreadable(r);
+  if (problem.empty()) return make_preempt(shared_);
+  ++shared_.counted.preempt.bad_request;
+  return refuse(decision::verb::preempt, 415, std::move(problem));
 }
 
 }  // namespace binnacle::extender

@@ -165,8 +165,9 @@ std::unique_ptr<http::slices> face::decisions(const http::request& r) {
   if (!limit)
     return http::ready(bad_parameter("limit", fmt::format("a whole number from 1 to {}", most_decisions)));
   q.limit = *limit;
-  if (!q.verb.empty() && q.verb != "filter" && q.verb != "prioritize")
-    return http::ready(bad_parameter("verb", "filter or prioritize"));
+  const auto is_it = [&q](decision::verb v) { return q.verb == decision::to_string(v); };
+  if (!q.verb.empty() && std::ranges::none_of(decision::all_verbs, is_it))
+    return http::ready(bad_parameter("verb", "filter, prioritize or preempt"));
   decision::explain_options how;
   how.node = q.node;
   const std::string all = text_parameter(r, "all");

@@ -69,7 +69,7 @@ config_spec bind(settings& s) {
   spec.add("address", s.address, "address to listen on, for every port; empty: all addresses, IPv4 and IPv6");
   spec.add("ingest-port", s.ingest_port, 0, 65535, "port for agents (0: any free one)");
   spec.add("extender-port", s.extender_port, 0, 65535,
-           "port for kube-scheduler's filter and prioritize calls");
+           "port for kube-scheduler's filter, prioritize and preempt calls");
   spec.add("metrics-port", s.metrics_port, 0, 65535, "port of the custom metrics API");
   spec.add("ops-port", s.ops_port, 0, 65535, "port of status, decisions and /metrics");
   spec.add("health-port", s.health_port, 0, 65535, "port of /livez and /readyz, plain HTTP");

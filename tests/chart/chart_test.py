@@ -327,8 +327,10 @@ class Programs(unittest.TestCase):
         self.assertLessEqual(set(file), {"apiVersion", "kind", "leaderElection", "percentageOfNodesToScore", "profiles", "extenders"})
         self.assertEqual(file["percentageOfNodesToScore"], 100)
         extender = file["extenders"][0]
-        self.assertLessEqual(set(extender), {"urlPrefix", "filterVerb", "prioritizeVerb", "weight", "enableHTTPS", "tlsConfig", "httpTimeout",
+        self.assertLessEqual(set(extender), {"urlPrefix", "filterVerb", "prioritizeVerb", "preemptVerb", "weight", "enableHTTPS", "tlsConfig", "httpTimeout",
                                              "nodeCacheCapable", "managedResources", "ignorable"})
+        self.assertEqual([extender[f"{verb}Verb"] for verb in ("filter", "prioritize", "preempt")],
+                         ["scheduler/filter", "scheduler/prioritize", "scheduler/preempt"])
         self.assertGreater(extender["weight"], 0)
         self.assertIs(extender["nodeCacheCapable"], True)
 

@@ -28,6 +28,9 @@ TEST_SUITE("cli/scheduler_config") {
     CAPTURE(yaml);
     CHECK(yaml.starts_with("apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"));
     CHECK(has(yaml, "schedulerName: binnacle-scheduler"));
+    CHECK(has(yaml, "filterVerb: scheduler/filter\n"));
+    CHECK(has(yaml, "prioritizeVerb: scheduler/prioritize\n"));
+    CHECK(has(yaml, "preemptVerb: scheduler/preempt\n"));
     const auto view = doctor::parse_scheduler_config(yaml, "scheduler.yaml");
     REQUIRE(view.has_value());
     CHECK(view->server.url == "https://binnacle.binnacle.svc:9001");

@@ -307,6 +307,34 @@ class Scheduling(unittest.TestCase):
             self.deploy("herd", 100)
             self.assertEqual(self.until_placed(100, 120), {"cold": 100})
 
+    def test_a_pod_of_high_priority_evicts_nobody_where_its_policy_refuses_it(self):
+        self.policy("urgent", dontschedule=[rule("health_metric", "Equals", 1)])
+        PLANE.apply({"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "urgent"}, "value": 1000})
+        self.addCleanup(PLANE.kubectl, "delete", "priorityclass", "urgent")
+        self.addCleanup(lambda: [self.numbers(node, health_metric=0) for node in NODES])
+        for node in ("cool", "warm"):
+            self.numbers(node, health_metric=1)
+        self.until_value("health_metric", cold=0, cool=1, warm=1)
+        # On "cold" two pods must go to make room, elsewhere one: kube-scheduler itself would choose another node.
+        self.addCleanup(PLANE.kubectl, "delete", "pods", "--all", "-n", self.space, "--grace-period=0", "--force")
+        for name, node, cpu in [(f"low-cold-{i}", "cold", "10") for i in range(3)] + [("low-cool", "cool", "30"), ("low-warm", "warm", "30")]:
+            self.apply("Pod", name, spec={"nodeName": node, "terminationGracePeriodSeconds": 0, "containers": [
+                {"name": "app", "image": "app", "resources": {"requests": {"cpu": cpu}}}]})
+        before = {p["metadata"]["name"]: p["metadata"]["uid"] for p in self.pods()}
+
+        made = pod_template("urgent", "binnacle-scheduler", {"urgent": "violating"})
+        made["spec"]["priorityClassName"] = "urgent"
+        made["spec"]["containers"][0]["resources"]["requests"] = {"cpu": "20"}
+        self.apply("Pod", "urgent", metadata={"name": "urgent", "namespace": self.space, **made["metadata"]}, spec=made["spec"])
+        PLANE.wait_for("the pod's node", lambda: "nodeName" in self.get("pods/urgent")["spec"], 60)
+        self.assertEqual(self.get("pods/urgent")["spec"]["nodeName"], "cold")
+        after = {p["metadata"]["name"]: p["metadata"]["uid"] for p in self.pods()}
+        for name in ("low-cool", "low-warm"):
+            self.assertEqual(after.get(name), before[name], after)
+        self.assertEqual(len([name for name in after if name.startswith("low-cold-")]), 1, after)
+        said = self.trial.cli("why", f"{self.space}/urgent")
+        self.assertIn("1 of 3 full nodes may evict pods for it", said.stdout, said.stderr)
+
     def test_scheduler_config_verifies_the_scheduler_that_runs(self):
         file = PLANE.folder / "binnacle-scheduler.json"
         said = self.trial.cli("scheduler-config", "--verify", file)
@@ -314,6 +342,7 @@ class Scheduling(unittest.TestCase):
         text = " ".join(said.stdout.split())
         self.assertIn("answers a filter call with the scheduler's certificate", text)
         self.assertIn("manages telemetry/scheduling", text)
+        self.assertNotIn("preemptVerb", text)
         wrong = json.loads(file.read_text())
         wrong["extenders"][0]["tlsConfig"]["caFile"] = str(self.trial.pki / "agents-ca.crt")
         wrong["extenders"][0]["managedResources"][0]["ignoredByScheduler"] = False

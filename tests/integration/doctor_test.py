@@ -27,6 +27,7 @@ extenders:
 - urlPrefix: {url}
   filterVerb: {verb}
   prioritizeVerb: scheduler/prioritize
+  preemptVerb: scheduler/preempt
   weight: 100
   nodeCacheCapable: {by_names}
   ignorable: true

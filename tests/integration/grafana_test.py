@@ -213,7 +213,7 @@ class Grafana(loop.Loop):
             "Candidates answered a second": [self.rates("binnacle_decisions_total", "verdict", "passed", "refused")],
             "Scheduler calls a second": [lambda result: [labels_of(one) for one in result if number(one) > 0] == [{"verb": "filter", "outcome": "decided"}]],
             "Age of the data that decisions used": [self.within(0, 60), self.within(0, 60)],
-            "Time to answer kube-scheduler": [lambda result: {labels_of(one)["verb"] for one in result} == {"filter", "prioritize"} and all(
+            "Time to answer kube-scheduler": [lambda result: {labels_of(one)["verb"] for one in result} == {"filter", "prioritize", "preempt"} and all(
                 0 < number(one) < 60 for one in result if labels_of(one)["verb"] == "filter")],
             "Nodes by replica": [self.equal(lambda: {("binnacle-0", "connected"): 3, ("binnacle-0", "disconnected"): 0}, "pod", "state")],
             "Nodes without a link to a replica": [self.rows(lambda: [(node, self.nobody) for node in NODES], "node", "aggregator")],

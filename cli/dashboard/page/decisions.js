@@ -48,10 +48,10 @@ export class DecisionsPage {
   item(d) {
     const age = h("span", {class: "muted age"});
     const pod = `${d.pod.namespace}/${d.pod.name}`;
-    const refused = d.verb === "filter" && d.refused > 0;
+    const judged = d.verb !== "prioritize", refused = judged && d.refused > 0;
     const body = h("div", {class: "body"});
     const details = h("details", {ontoggle: () => { if (details.open && !body.firstChild) fill(body, this.table(d)); }},
-      h("summary", {}, h("span", {class: "badge " + (refused ? "violating" : "pass")}, refused ? `✕ ${d.refused} refused` : d.verb === "filter" ? "✓ all pass" : "ranked"),
+      h("summary", {}, h("span", {class: "badge " + (refused ? "violating" : "pass")}, refused ? `✕ ${d.refused} refused` : judged ? "✓ all pass" : "ranked"),
         h("strong", {}, pod), h("span", {class: "muted"}, ` ${d.verb}${d.policy ? ` · ${d.policy.name}` : ""}${d.dryRun ? " · dry run" : ""} · ${d.passed} of ${d.candidates}`), age),
       body);
     return {li: h("li", {}, details), details, age};
@@ -65,7 +65,7 @@ export class DecisionsPage {
       h("span", {class: v.margin > 0 === (n.verdict === "refused") ? n.verdict === "refused" ? "over" : "under" : "under", style: {width: `${Math.abs(v.margin) / reach[i] * 50}%`, [v.margin > 0 ? "left" : "right"]: "50%"}}));
     return [
       h("p", {}, d.summary), h("p", {class: "muted"}, `${d.time} · took ${d.tookUs} µs · decision ${d.id} of ${d.aggregator}${d.outcome === "decided" ? "" : " · " + d.outcome}`),
-      d.verb === "filter" && d.refused > (d.spread?.refused ?? 0) ? h("p", {class: "note"}, this.change(d, units)) : null,
+      !scored && d.refused > (d.spread?.refused ?? 0) ? h("p", {class: "note"}, this.change(d, units)) : null,
       d.spread ? h("p", {class: "note"}, d.spread.text) : null,
       h("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": "Nodes of this decision"}, h("table", {}, h("caption", {class: "sr"}, "Nodes of this decision"),
         h("thead", {}, h("tr", {}, h("th", {scope: "col"}, "Node"), h("th", {scope: "col"}, scored ? "Score" : "Verdict"), d.rules.map(r => [h("th", {scope: "col", class: "number"}, breakable(r.rule)), scored ? null : h("th", {scope: "col"}, "Margin")]), h("th", {scope: "col"}, "Age"))),

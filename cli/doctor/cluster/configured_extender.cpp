@@ -94,6 +94,13 @@ result<configured_extender> view_of(const YAML::Node& extender, const std::strin
         warning(fmt::format("{} has no ignorable: true: without the aggregator no pod is placed", name),
                 "set it, unless that is meant"));
   }
+  if (scalar(extender, "preemptVerb").empty()) {
+    out.remarks.push_back(warning(
+        fmt::format("{} has no preemptVerb: for a pod of high priority kube-scheduler may evict others "
+                    "at a node that the pod's policy then refuses",
+                    name),
+        "add preemptVerb: scheduler/preempt (the aggregator must be as new as this command)"));
+  }
   for (const findings& more : {findings_of_weight(extender, name), findings_of_resource(extender, name)})
     out.remarks.insert(out.remarks.end(), more.begin(), more.end());
   return out;

@@ -97,6 +97,19 @@ TEST_SUITE("aggregator/decision/explain") {
     CHECK_FALSE(node.contains("rule"));
   }
 
+  TEST_CASE("preempt says how many of the full nodes may evict pods, and why not the others") {
+    record r = three_nodes();
+    r.what = verb::preempt;
+    CHECK(summary(r) ==
+          "preempt for pod default/web-1, policy default/power-policy revision 3: 2 of 3 full nodes may "
+          "evict pods for it, 1 of them unknown to this aggregator");
+    CHECK(to_text(r, letters()).at(1).find("node-b refused: rapl_power_watts 71.4 > 60") == 0);
+    const auto json = boost::json::parse(to_json(r, letters())).as_object();
+    CHECK(json.at("verb") == "preempt");
+    CHECK(json.at("passed") == 2);
+    CHECK_FALSE(json.at("nodes").as_array().at(0).as_object().contains("score"));
+  }
+
   TEST_CASE("what passed everybody says why") {
     record r = power_record();
     r.policy = nullptr;
@@ -110,6 +123,8 @@ TEST_SUITE("aggregator/decision/explain") {
          "filter for pod default/web-1: no label telemetry-policy, so all nodes pass"},
         {outcome::no_label, verb::prioritize,
          "prioritize for pod default/web-1: no label telemetry-policy, so no scores"},
+        {outcome::no_label, verb::preempt,
+         "preempt for pod default/web-1: no label telemetry-policy, so all nodes may evict pods for it"},
         {outcome::no_policy, verb::filter,
          "filter for pod default/web-1: no policy power-policy in namespace default, so all nodes pass"},
         {outcome::no_strategy, verb::filter,

@@ -174,5 +174,8 @@ fleet_answer fleet::filter(std::string_view body, std::size_t piece) {
 fleet_answer fleet::prioritize(std::string_view body, std::size_t piece) {
   return send(*face().prioritize(request), body, piece);
 }
+fleet_answer fleet::preempt(std::string_view body, std::size_t piece) {
+  return send(*face().preempt(request), body, piece);
+}
 
 }  // namespace binnacle::test

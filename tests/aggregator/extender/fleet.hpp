@@ -39,6 +39,7 @@ class fleet {
   /// Sends `body` in pieces of `piece` bytes.
   fleet_answer filter(std::string_view body, std::size_t piece = 65536);
   fleet_answer prioritize(std::string_view body, std::size_t piece = 65536);
+  fleet_answer preempt(std::string_view body, std::size_t piece = 65536);
   fleet_answer send(http::exchange& to, std::string_view body, std::size_t piece);
 
   http::request request;  ///< each call has the headers of this request

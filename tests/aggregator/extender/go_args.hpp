@@ -5,7 +5,8 @@
 #include <string>
 #include <vector>
 
-/// ExtenderArgs as kube-scheduler (Go, no JSON tags) writes them: k8s.io/kube-scheduler/extender/v1.
+/// ExtenderArgs and ExtenderPreemptionArgs as kube-scheduler (Go, no JSON tags) writes them:
+/// k8s.io/kube-scheduler/extender/v1.
 namespace binnacle::test {
 
 /// A pod of about 2 kB with its spec. If `policy` is empty, it has no policy label.
@@ -65,6 +66,41 @@ inline std::string names_args(const std::string& pod, const std::vector<std::str
 inline std::string nodes_args(const std::string& pod, const std::vector<std::string>& nodes) {
   return fmt::format(R"({{"Pod":{},"Nodes":{{"metadata":{{}},"items":[{}]}},"NodeNames":null}})", pod,
                      joined(nodes, [](const std::string& n) { return n; }));
+}
+
+/// What kube-scheduler would evict at a node, by the pods' names. Their UIDs are those of pod_json().
+struct eviction {
+  std::string node;
+  std::vector<std::string> pods;
+  int violations = 0;
+};
+
+/// A map of MetaVictims.
+inline std::string meta_victims(const std::vector<eviction>& of) {
+  const auto uid = [](const std::string& pod) { return fmt::format(R"({{"UID":"8f1e-{}"}})", pod); };
+  return '{' +
+         joined(of,
+                [&](const eviction& e) {
+                  return fmt::format(R"("{}":{{"Pods":[{}],"NumPDBViolations":{}}})", e.node,
+                                     joined(e.pods, uid), e.violations);
+                }) +
+         '}';
+}
+
+/// A preempt call with nodeCacheCapable: true.
+inline std::string meta_victims_args(const std::string& pod, const std::vector<eviction>& of) {
+  return fmt::format(R"({{"Pod":{},"NodeNameToVictims":null,"NodeNameToMetaVictims":{}}})", pod,
+                     meta_victims(of));
+}
+
+/// A preempt call with nodeCacheCapable: false: the victims come as whole Pods.
+inline std::string victims_args(const std::string& pod, const std::vector<eviction>& of) {
+  const auto whole = [](const std::string& name) { return pod_json(name, "other"); };
+  const std::string map = joined(of, [&](const eviction& e) {
+    return fmt::format(R"("{}":{{"Pods":[{}],"NumPDBViolations":{}}})", e.node, joined(e.pods, whole),
+                       e.violations);
+  });
+  return fmt::format(R"({{"Pod":{},"NodeNameToVictims":{{{}}},"NodeNameToMetaVictims":null}})", pod, map);
 }
 
 }  // namespace binnacle::test

@@ -44,7 +44,7 @@ const support::https_client::header_list as_json{{"Content-Type", "application/j
 }  // namespace
 
 TEST_SUITE("aggregator/extender/routes") {
-  TEST_CASE("both verbs over one TLS connection, large bodies in and out, other methods 405") {
+  TEST_CASE("all verbs over one TLS connection, large bodies in and out, other methods 405") {
     fleet f;
     policy::policy p;
     p.key = {"default", "power"};
@@ -74,12 +74,19 @@ TEST_SUITE("aggregator/extender/routes") {
               client.post("/scheduler/prioritize", names_args(pod_json("p", "power"), names), as_json).body)
               .as_array()
               .size() == 300);
+    const auto full_nodes = client.post(
+        "/scheduler/preempt",
+        meta_victims_args(pod_json("p", "power"), {{"node-0", {"v"}}, {"node-1", {"w"}}}), as_json);
+    CHECK(full_nodes.status == 200);
+    CHECK(boost::json::parse(full_nodes.body).at("NodeNameToMetaVictims").as_object().size() == 1);
     CHECK(client.get("/scheduler/filter").status == 405);
+    CHECK(client.get("/scheduler/preempt").status == 405);
     CHECK(client.connections() == 1);
 
     CHECK(client.post("/scheduler/filter", "{]", as_json).status == 400);
     CHECK(client.post("/scheduler/filter", "", as_json).status == 400);
     CHECK(client.post("/scheduler/filter", "{}", {{"Content-Type", "text/plain"}}).status == 415);
+    CHECK(client.post("/scheduler/preempt", "{}", {{"Content-Type", "text/plain"}}).status == 415);
     CHECK(client.post("/scheduler/bind", "{}", as_json).status == 404);
     CHECK(client.post("/scheduler/filter", names_args(pod_json("p", "power"), names), as_json).status == 200);
   }

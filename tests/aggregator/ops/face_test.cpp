@@ -194,7 +194,7 @@ TEST_SUITE("aggregator/ops/face") {
         {"/api/v1/nodes?limit=x", 400, "the parameter limit must be a whole number from 1 to 20000"},
         {"/api/v1/decisions?limit=1001", 400, "the parameter limit must be a whole number from 1 to 1000"},
         {"/api/v1/decisions?id=-1", 400, "the parameter id must be a whole number"},
-        {"/api/v1/decisions?verb=bind", 400, "the parameter verb must be filter or prioritize"},
+        {"/api/v1/decisions?verb=bind", 400, "the parameter verb must be filter, prioritize or preempt"},
         {"/api/v1/decisions?all=maybe", 400, "the parameter all must be true or false"},
         {"/api/v1/decisions?pods=web", 400,
          "there is no parameter pods, only pod, policy, node, verb, id, limit, all"},

@@ -22,6 +22,7 @@ extenders:
 - urlPrefix: https://binnacle.binnacle.svc:9001/
   filterVerb: scheduler/filter
   prioritizeVerb: scheduler/prioritize
+  preemptVerb: scheduler/preempt
   weight: 100
   nodeCacheCapable: true
   ignorable: true
@@ -57,6 +58,7 @@ TEST_SUITE("cli/doctor/cluster/configured_extender") {
     CHECK(any_says(v->remarks, grade::failure, "without a weight"));
     CHECK(any_says(v->remarks, grade::warning, "nodeCacheCapable"));
     CHECK(any_says(v->remarks, grade::warning, "ignorable"));
+    CHECK(any_says(v->remarks, grade::warning, "no preemptVerb"));
     CHECK(any_says(v->remarks, grade::warning, "every pod of the cluster asks"));
     const auto weak = parse_scheduler_config(
         "extenders:\n- {urlPrefix: 'https://a:9001', filterVerb: f, prioritizeVerb: p, weight: 50, "
