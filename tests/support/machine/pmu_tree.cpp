@@ -53,6 +53,9 @@ void write_pmu_tree(const std::string& root, const pmu_machine& machine) {
   for (const auto& p : machine.pmus) {
     const auto folder = root + "/bus/event_source/devices/" + p.name;
     write_line(folder + "/type", std::to_string(p.type));
+    // Every PMU has it (kernel/events/core.c). Newer releases of libpfm4 (Debian 13) take a folder without it
+    // for none, and then encode nothing.
+    write_line(folder + "/perf_event_mux_interval_ms", "4");
     if (!p.cpumask.empty()) write_line(folder + "/cpumask", p.cpumask);
     if (!p.cpus.empty()) write_line(folder + "/cpus", p.cpus);
     for (const auto& [name, text] : p.format) write_line(folder + "/format/" + name, text);
