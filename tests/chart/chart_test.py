@@ -66,6 +66,14 @@ class Objects(Renderings):
                         self.assertLessEqual({p["port"] for p in rule["ports"]}, {p["containerPort"] for c in there[0]["containers"] for p in c["ports"]})
         self.for_each(check)
 
+    def test_a_drain_may_evict_aggregators_that_are_not_ready(self):
+        """A budget that protects pods which serve nobody let every drain of their nodes hang."""
+        def check(objects):
+            for budget in objects.of("PodDisruptionBudget"):
+                self.assertEqual(budget["spec"]["unhealthyPodEvictionPolicy"], "AlwaysAllow")
+        self.assertEqual(len(RENDERED["defaults"].of("PodDisruptionBudget")), 1)
+        self.for_each(check)
+
     def test_replicas_ask_each_other_for_their_state_and_an_only_one_its_predecessor(self):
         for replicas in (1, 3):
             objects = HELM.template(NODES | {"aggregator": {"replicas": replicas}})
