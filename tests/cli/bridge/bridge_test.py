@@ -88,11 +88,11 @@ class Bridge(unittest.TestCase):
         service = {"kind": "Service", "metadata": {"name": "binnacle"}, "spec": {"ports": [{"name": "ops", "port": 9102}], "selector": LABELS}}
         self.put("objects.json", {"items": [service, *({"kind": "Pod", "metadata": {"name": name, "labels": LABELS}, "status": {"phase": "Running"}} for name in names)]})
 
-    def kubeconfig(self, user):
+    def kubeconfig(self, user, **cluster):
         self.config = self.cluster / "config"
         self.config.write_text(json.dumps({
             "current-context": "here", "contexts": [{"name": name, "context": {"cluster": "c", "user": "ann"}} for name in ("here", "there")],
-            "clusters": [{"name": "c", "cluster": {"server": "https://127.0.0.1:1", "certificate-authority": str(self.trial.pki / "server-ca.crt")}}],
+            "clusters": [{"name": "c", "cluster": {"server": "https://127.0.0.1:1", "certificate-authority": str(self.trial.pki / "server-ca.crt"), **cluster}}],
             "users": [{"name": "ann", "user": user}]}))
 
     def own_certificate(self):
@@ -154,6 +154,13 @@ class Bridge(unittest.TestCase):
         self.assertEqual({line.partition(" get ")[0] for line in self.lines("asked") if " get " in line}, {"--namespace binnacle --context there"})
         both = self.run_it("status", "--kube-config", self.config, "--aggregator", "https://localhost:1")
         self.assertEqual((both.returncode, both.stderr), (2, "binnacle: --aggregator and --kube-config are two ways to the same place: give one\n"))
+
+    # kubectl knows the way through the proxy, and all goes through kubectl.
+    def test_a_kubeconfig_with_a_proxy_is_good_for_kubectl_and_so_for_us(self):
+        self.kubeconfig(self.own_certificate(), **{"proxy-url": "socks5://127.0.0.1:1"})
+        done = self.run_it("status", "--kube-config", self.config)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("replica first", done.stdout)
 
     def test_a_plugin_of_the_kubeconfig_says_who_one_is(self):
         given = {"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", "status": {
