@@ -124,6 +124,22 @@ class Bridge(unittest.TestCase):
     def run_it(self, *words, program=None, **more):
         return subprocess.run([program or self.trial.build / "cli/binnacle", *words], env=self.environment(**more), capture_output=True, text=True, timeout=120, check=False)
 
+    def run_at_a_terminal(self, *words):
+        """(exit status, standard output, what the terminal shows of standard error)"""
+        ours, theirs = os.openpty()
+        running = subprocess.Popen([self.trial.build / "cli/binnacle", *words], env=self.environment(TERM="xterm"), stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=theirs, text=True)
+        os.close(theirs)
+        shown = b""
+        try:
+            while piece := os.read(ours, 4096):
+                shown += piece
+        except OSError:  # nobody has the other end open any more
+            pass
+        os.close(ours)
+        output, _ = running.communicate(timeout=120)
+        return running.returncode, output, shown.decode()
+
     def lines(self, name):
         file = self.cluster / name
         return file.read_text().split("\n")[:-1] if file.exists() else []
@@ -173,6 +189,20 @@ class Bridge(unittest.TestCase):
         done = self.run_it("status", "--kube-config", self.config)
         self.assertEqual(done.returncode, 1)
         self.assertIn("false, which the kubeconfig names, gave no credentials: run it by hand", done.stderr)
+
+    # The day's first call of kubectl may want a login: a browser, a code, a second factor.
+    def test_a_login_is_shown_at_a_terminal_and_may_take_longer_than_a_call(self):
+        (self.cluster / "login").write_text("25")
+        status, output, shown = self.run_at_a_terminal("status", "--kube-config", self.config)
+        self.assertEqual(status, 0, shown)
+        self.assertIn("To sign in, open https://login.example and enter the code QX7-2F9", shown)
+        self.assertIn("replica first", output)
+
+    def test_a_login_that_nobody_sees_is_ended_with_the_remedy(self):
+        (self.cluster / "login").write_text("3600")
+        done = self.run_it("status", "--kube-config", self.config)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("if it wants a login, log in first: kubectl get --raw /version", done.stderr)
 
     def test_what_is_missing_is_said_with_its_remedy(self):
         def said(*words, **more):
