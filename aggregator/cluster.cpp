@@ -23,6 +23,7 @@
 #include "aggregator/kube/client/access.hpp"
 #include "aggregator/kube/election/campaign.hpp"
 #include "aggregator/kube/events/send_events.hpp"
+#include "aggregator/kube/json.hpp"
 #include "aggregator/kube/objects/follow.hpp"
 #include "aggregator/kube/objects/merge_patch.hpp"
 #include "aggregator/kube/objects/policy_objects.hpp"
@@ -36,6 +37,7 @@
 #include "common/async/task_group.hpp"
 #include "common/async/timers.hpp"
 #include "common/log/said_once.hpp"
+#include "common/text/json_members.hpp"
 
 #include <fmt/format.h>
 
@@ -53,7 +55,13 @@ using async::within;
 constexpr auto look_at_statuses = std::chrono::seconds(1);
 constexpr duration first_status = std::chrono::seconds(10);  // after the start: agents and values come first
 constexpr duration look_at_writers = std::chrono::minutes(10);
-constexpr std::size_t statuses_a_look = 50;  // a thousand policies must not hold up the extender
+constexpr std::size_t statuses_a_look = 50;       // a thousand policies must not hold up the extender
+constexpr std::size_t longest_answer = 1u << 20;  // to read a longer one would hold it up
+constexpr std::string_view other_status =
+    "the API server keeps another status of TASPolicy objects than the one that is written, so columns and "
+    "conditions are missing or wrong: update the CRD (kubectl apply --server-side --force-conflicts -f "
+    "charts/binnacle/crds/taspolicy.yaml); if it is up to date, look for an admission webhook that changes "
+    "statuses";
 
 /// A restarted replica is a new candidate, with another identity.
 std::string identity_of(const settings& s) {
@@ -70,6 +78,16 @@ kube::election::settings election_of(const settings& s, const kube::access& to) 
 
 kube::object_reference reference_of(const kube::object_key& key, const std::string& uid) {
   return {"TASPolicy", "telemetry.intel.com/v1alpha1", key.name_space, key.name, uid};
+}
+
+/// The status in the answer to a patch that was to make it `written`. An API server drops members that the
+/// CRD does not have, and answers 200. An answer that cannot be read counts as if it kept everything.
+boost::json::object status_kept(const http::answer& a, const boost::json::object& written) {
+  if (a.body.size() > longest_answer) return written;
+  const auto object = kube::parse_object(a.body);
+  if (object.has_error()) return written;
+  const boost::json::object* status = object_in(*object, "status");
+  return status == nullptr ? boost::json::object() : *status;
 }
 
 policy_text message_of(kube::policy_objects::change&& c) {
@@ -311,10 +329,22 @@ task<void> cluster::impl::write_status(kube::object_key key, boost::json::object
     if (status_trouble.is_news(trouble)) log.warning("{}", trouble);
     co_return;
   }
-  status_trouble.clear();
-  pace.wrote(name, how, now);
-  if (refused) co_return;
-  for (const enforce::news& n : enforce::news_of(wanted, before.status)) {
+  if (refused) {  // 404: the policy is gone
+    status_trouble.clear();
+    pace.wrote(name, how, now);
+    co_return;
+  }
+  const boost::json::object kept = status_kept(*got, wanted);
+  // Without the pause the status would be written again every few seconds, for as long as the CRD is old.
+  if (enforce::difference(wanted, kept) == enforce::urgency::none) {
+    status_trouble.clear();
+    pace.wrote(name, how, now);
+  } else {
+    pace.lost(name, how, now);
+    if (status_trouble.is_news(other_status)) log.warning("{}", other_status);
+  }
+  // A condition that is not kept would be news again the next time.
+  for (const enforce::news& n : enforce::news_of(kept, before.status)) {
     kube::note said{reference_of(key, before.uid), n.warning, n.reason, n.action, n.text};
     events.record(std::move(said), now, std::chrono::system_clock::now());
     news->notify();

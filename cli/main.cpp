@@ -59,7 +59,7 @@ cluster_access::use use_of_cluster(const cluster_access& flags, std::string_view
 result<std::unique_ptr<bridge::way>> led_by(const connection& to, const terminal& on) {
   progress shown(on, "binnacle", 1);
   shown.step("asking kubectl for the way to the aggregators");
-  return bridge::way::open(to);
+  return bridge::way::open(to, isatty(STDERR_FILENO) == 1 ? &on.err : nullptr);
 }
 
 int run(int argc, char** argv) {

@@ -20,16 +20,13 @@ bool selects(const questions::selector& wanted, const pod& one) {
   return wanted.empty() || (one.labels && wanted.matches(one.labels));
 }
 
-/// Asks one metric of one pod after another. The answer is the pod's own value, or else its node's. With a
-/// selector of series only the node's series count.
+/// Asks one metric of one pod after another. The answer is the pod's own value, or else its node's. A
+/// selector of series only leaves series out: it must not make one pod's answer of another pod's series.
 class pod_question {
  public:
   pod_question(const store::view& nodes, const asked& a, questions::question of_node,
                const metrics::alias_table& names)
-      : nodes_(nodes),
-        of_node_(std::move(of_node)),
-        own_(a.where.metric, names),
-        by_series_(!a.series.empty()) {}
+      : nodes_(nodes), of_node_(std::move(of_node)), own_(a.where.metric, names, a.series) {}
 
   questions::reading ask(const pod& whose, instant now) {
     const store::node_view* node = nodes_.find(whose.node);
@@ -38,9 +35,7 @@ class pod_question {
       none.value.reason = absence::missing;
       return none;
     }
-    if (!by_series_) {
-      if (auto own = own_.of(*node, whose, now)) return *own;
-    }
+    if (auto own = own_.of(*node, whose, now)) return *own;
     return of_node_(*node, now);
   }
   std::size_t looked_at() const noexcept { return own_.looked_at(); }
@@ -49,7 +44,6 @@ class pod_question {
   const store::view& nodes_;
   questions::question of_node_;
   own_readings own_;
-  const bool by_series_;
 };
 
 /// The pods of a namespace that have a value. Pods that come or go between two slices do no harm, since the

@@ -25,8 +25,8 @@ std::string full_name(std::string_view name_space, std::string_view name) {
 
 }  // namespace
 
-own_readings::own_readings(std::string metric, const metrics::alias_table& names)
-    : metric_(std::move(metric)), name_(names.resolve(metric_)) {}
+own_readings::own_readings(std::string metric, const metrics::alias_table& names, questions::selector series)
+    : metric_(std::move(metric)), name_(names.resolve(metric_)), series_(std::move(series)) {}
 
 const own_readings::named_pods& own_readings::named_by(const std::shared_ptr<const store::shape>& shape) {
   const auto [at, is_new] = known_.try_emplace(shape.get());
@@ -60,7 +60,9 @@ std::optional<questions::reading> own_readings::of(const store::node_view& node,
     return out;
   const store::shape& shape = *named.shape;
   looked_at_ += shape.of_family(name_.family).size();
-  const auto keep = [&whose](const metrics::label_set& l) { return is_of(l, whose); };
+  const auto keep = [this, &whose](const metrics::label_set& l) {
+    return is_of(l, whose) && series_.matches(l);
+  };
   const store::plan plan = store::compile(shape, metric_, name_, keep);
   out.value = store::evaluate(plan, *node.cells, now);
   store::finish(plan, out.value);

@@ -36,15 +36,16 @@ struct pod_source {
   std::function<std::string()> unknown_because;
 };
 
-/// Pods' own values of one metric. A node's series belongs to a pod if it names the pod by the label pod_uid,
-/// or by pod and namespace as exporters do. What was found in a node's series is kept for the node's other
-/// pods, so an object of this class lives for one request.
+/// Pods' own values of one metric, over the series that `series` selects (empty: all). A node's series
+/// belongs to a pod if it names the pod by the label pod_uid, or by pod and namespace as exporters do. What
+/// was found in a node's series is kept for the node's other pods, so an object of this class lives for one
+/// request.
 class own_readings {
  public:
-  own_readings(std::string metric, const metrics::alias_table& names);
+  own_readings(std::string metric, const metrics::alias_table& names, questions::selector series = {});
 
-  /// Nothing if no series of the metric at `node` names a pod; the caller then uses the node's value. Absent
-  /// if some series name pods, but none names this pod.
+  /// Nothing if no series of the metric at `node` names a pod, selected or not; the caller then uses the
+  /// node's value. Absent if some series name pods, but none of the selected ones names this pod.
   std::optional<questions::reading> of(const store::node_view& node, const pod& whose, instant now);
 
   /// How many series were looked at so far, as a measure of the cost.
@@ -59,6 +60,7 @@ class own_readings {
 
   std::string metric_;
   metrics::resolved name_;
+  questions::selector series_;
   std::unordered_map<const store::shape*, named_pods> known_;
   std::size_t looked_at_ = 0;
 };

@@ -63,7 +63,7 @@ enum class urgency : std::uint8_t {
 };
 urgency difference(const boost::json::object& wanted, const boost::json::object& present);
 
-/// What an event is to say when this status is written after that one.
+/// What an event is to say when `wanted` is the status now and `present` was the one before.
 struct news {
   bool warning = false;
   std::string reason, action, text;

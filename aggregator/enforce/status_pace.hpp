@@ -22,6 +22,7 @@ class status_pace {
   static constexpr duration between_changes = std::chrono::seconds(5);      ///< of one policy
   static constexpr duration between_ages = std::chrono::seconds(20);        ///< of any two
   static constexpr duration after_refusal = std::chrono::seconds(30);       ///< of one policy
+  static constexpr duration after_loss = std::chrono::minutes(5);           ///< of one policy
   static constexpr duration first_change = std::chrono::milliseconds(100);  ///< between any two
 
   explicit status_pace(std::uint64_t seed)
@@ -47,6 +48,11 @@ class status_pace {
     last_ = now;
     if (how == urgency::refresh) last_age_ = now;
     pauses_.reset();
+  }
+  /// The API server took this policy's status, but kept another one. It will do the same with the next.
+  void lost(const std::string& policy, urgency how, instant now) {
+    wrote(policy, how, now);
+    not_before_[policy] = now + after_loss;
   }
   /// The API server refused what is in this policy's status. It may take the statuses of other policies.
   void refused(const std::string& policy, instant now) {

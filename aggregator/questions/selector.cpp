@@ -182,6 +182,13 @@ bool selector::matches(const look_up& label) const {
                      [&](const requirement& r) { return holds(r, label(r.key)); });
 }
 
+bool selector::matches(const metrics::label_set& labels) const {
+  return matches([&labels](std::string_view key) {
+    const auto at = std::find_if(labels.begin(), labels.end(), [&](const auto& l) { return l.first == key; });
+    return at == labels.end() ? std::nullopt : std::optional<std::string_view>(at->second);
+  });
+}
+
 std::string selector::text() const {
   std::string out;
   for (const requirement& r : requirements_) {

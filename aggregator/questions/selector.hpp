@@ -1,6 +1,7 @@
 #pragma once
 
 #include "common/error.hpp"
+#include "common/metrics/families.hpp"
 #include "common/text/json_writer.hpp"
 
 #include <functional>
@@ -43,6 +44,8 @@ class selector {
   /// The value of a label, or nothing if the object has no such label.
   using look_up = std::function<std::optional<std::string_view>(std::string_view key)>;
   bool matches(const look_up& label) const;
+  /// The same for the labels of a metric's series.
+  bool matches(const metrics::label_set& labels) const;
 
   /// Canonical text: requirements in key order, values sorted ("a=1,b in (x,y),!c").
   std::string text() const;

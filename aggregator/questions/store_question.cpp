@@ -43,13 +43,7 @@ class asker {
         std::shared_ptr<shared_memory> memory)
       : metric_(metric), name_(names.resolve(metric)), memory_(std::move(memory)) {
     if (series.empty()) return;
-    keep_ = [series](const metrics::label_set& labels) {
-      return series.matches([&](std::string_view key) {
-        const auto at =
-            std::find_if(labels.begin(), labels.end(), [&](const auto& l) { return l.first == key; });
-        return at == labels.end() ? std::nullopt : std::optional<std::string_view>(at->second);
-      });
-    };
+    keep_ = [series](const metrics::label_set& labels) { return series.matches(labels); };
   }
 
   ~asker() {

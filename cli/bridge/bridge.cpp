@@ -3,6 +3,7 @@
 #include "aggregator/kube/client/access.hpp"
 #include "aggregator/kube/client/credentials.hpp"
 #include "cli/bridge/forward.hpp"
+#include "cli/bridge/overheard.hpp"
 #include "cli/bridge/replicas.hpp"
 #include "common/async/run_program.hpp"
 #include "common/async/task_group.hpp"
@@ -21,6 +22,7 @@
 #include <fcntl.h>
 #include <future>
 #include <optional>
+#include <ostream>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <thread>
@@ -34,7 +36,9 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr auto patience = 20s;  // for kubectl, which may log in somewhere; as long again for the forwards
+constexpr auto patience = 20s;         // for one call of kubectl; as long again for the forwards
+constexpr auto login_patience = 3min;  // for a person at a terminal: a browser, a password, a second factor
+constexpr auto glance = 2s;  // a call that ends earlier shows nothing; if it failed, the error has its words
 constexpr auto shortest_pause = 1s, longest_pause = 15s;
 constexpr auto pause_between_looks = 10s;  // between checks whether the kubeconfig's token ends soon
 
@@ -70,10 +74,17 @@ class file_in_memory {
   descriptor held_;
 };
 
+/// Shows it if the call still runs after a glance.
+task<void> show_later(std::weak_ptr<overheard> what) {
+  co_await async::sleep_for(glance);
+  if (const auto still = what.lock()) still->show();
+}
+
 }  // namespace
 
 struct way::impl {
-  explicit impl(connection given) : to(std::move(given)), cluster(to.cluster) {
+  impl(connection given, std::ostream* watching)
+      : to(std::move(given)), cluster(to.cluster), person(watching) {
     to.cluster.config = config_files(cluster);  // for what the command itself asks the API server
   }
   ~impl() {
@@ -94,14 +105,14 @@ struct way::impl {
   };
 
   std::vector<std::string> kubectl(std::vector<std::string> words) const;
-  task<result<std::string>> ask(std::vector<std::string> words) const;
+  task<result<std::string>> ask(std::vector<std::string> words, overheard* heard = nullptr) const;
   task<result<tls::files>> read_secret() const;
   task<result<void>> find_authority();
   task<result<void>> find_identity();
   result<void> hold_identity();
   result<void> hold_certificate(const tls::files& text);
   error not_for_a_secrets_server(std::string_view token) const;
-  task<result<replicas>> list() const;
+  task<result<replicas>> list(overheard* heard = nullptr) const;
   task<result<void>> begin();
   task<void> begin_and_tell(std::promise<result<void>>& outcome);
   task<void> keep(std::size_t which);
@@ -109,6 +120,7 @@ struct way::impl {
 
   connection to;
   const cluster_access cluster;
+  std::ostream* const person;  // who waits at a terminal; null: nobody
   file_in_memory authority, certificate, key, token;
   const logger log{"bridge", log_level::off};
   async::loop loop{1};
@@ -130,17 +142,23 @@ std::vector<std::string> way::impl::kubectl(std::vector<std::string> words) cons
 }
 
 // What kubectl prints. If it fails, the error has kubectl's own words, which name the user and the missing
-// right.
-task<result<std::string>> way::impl::ask(std::vector<std::string> words) const {
+// right. A person who is there to hear what kubectl says has the time to log in.
+task<result<std::string>> way::impl::ask(std::vector<std::string> words, overheard* heard) const {
   const std::string what = fmt::format("kubectl {}", fmt::join(words, " "));
   async::program call{"kubectl", kubectl(std::move(words))};
-  const auto ended = co_await async::run_program(std::move(call), async::within(patience), 16u << 20);
+  const auto until = heard == nullptr ? async::within(patience) : async::within(login_patience);
+  if (heard != nullptr) call.hears_errors = [heard](std::string_view text) { heard->take(text); };
+  const auto ended = co_await async::run_program(std::move(call), until, 16u << 20);
   if (ended.has_error()) {
-    const bool missing = ended.error().code == errc::not_found;
-    co_return error{ended.error().code,
-                    missing ? "a kubeconfig alone takes kubectl, which is not in PATH: install it "
-                              "(kubernetes.io/docs/tasks/tools), or give --aggregator, --ca and --token-file"
-                            : ended.error().message};
+    std::string why = ended.error().message;
+    if (ended.error().code == errc::not_found) {
+      why =
+          "a kubeconfig alone takes kubectl, which is not in PATH: install it "
+          "(kubernetes.io/docs/tasks/tools), or give --aggregator, --ca and --token-file";
+    } else if (ended.error().code == errc::timeout) {
+      why = fmt::format("{}: {}; if it wants a login, log in first: kubectl get --raw /version", what, why);
+    }
+    co_return error{ended.error().code, std::move(why)};
   }
   if (ended->status != 0) {
     const bool forbidden = ended->errors.find("orbidden") != ended->errors.npos;
@@ -152,9 +170,9 @@ task<result<std::string>> way::impl::ask(std::vector<std::string> words) const {
   co_return ended->output;
 }
 
-task<result<replicas>> way::impl::list() const {
+task<result<replicas>> way::impl::list(overheard* heard) const {
   std::vector<std::string> words{"get", "services,pods", "-l", std::string(labels), "-o", "json"};
-  const auto told = co_await ask(std::move(words));
+  const auto told = co_await ask(std::move(words), heard);
   if (told.has_error()) co_return told.error();
   co_return replicas_in(*told, cluster.name_space);
 }
@@ -306,7 +324,14 @@ task<void> way::impl::keep(std::size_t which) {
 }
 
 task<result<void>> way::impl::begin() {
-  const auto found = co_await list();
+  // The first call is the one that finds out whether a login is needed; the others have its credentials.
+  std::shared_ptr<overheard> heard;
+  if (person != nullptr) {
+    heard = std::make_shared<overheard>(*person);
+    group.spawn("what kubectl says", show_later(heard));
+  }
+  const auto found = co_await list(heard.get());
+  heard.reset();
   if (found.has_error()) co_return found.error();
   service = found->service;
   to.server_name = fmt::format("{}.{}.svc", service, cluster.name_space);
@@ -337,17 +362,18 @@ task<void> way::impl::begin_and_tell(std::promise<result<void>>& outcome) {
   outcome.set_value(std::move(begun));
 }
 
-result<std::unique_ptr<way>> way::open(const connection& given) {
+result<std::unique_ptr<way>> way::open(const connection& given, std::ostream* person) {
   // Makes kubectl and our own reader of kubeconfigs look at the same files. setenv() is safe: no thread runs
   // yet.
   if (!given.cluster.config.empty() && given.cluster.config != "in-cluster")
     ::setenv("KUBECONFIG", given.cluster.config.c_str(), 1);
   std::promise<result<void>> outcome;
-  auto made = std::make_unique<impl>(given);
+  auto made = std::make_unique<impl>(given, person);
   auto begun = outcome.get_future();
   made->thread = std::thread([&of = *made] { async::run(of.loop, of.log); });
   async::post(made->loop, [&] { made->group.spawn("begin", made->begin_and_tell(outcome)); });
-  if (begun.wait_for(6 * patience) != std::future_status::ready)
+  const auto longest = 6 * patience + (person == nullptr ? 0s : std::chrono::seconds(login_patience));
+  if (begun.wait_for(longest) != std::future_status::ready)
     return error{errc::timeout, "kubectl and the credentials of the kubeconfig took too long"};
   const result<void> had = begun.get();
   if (had.has_error()) return had.error();

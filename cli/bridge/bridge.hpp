@@ -3,6 +3,7 @@
 #include "cli/connection.hpp"
 #include "common/error.hpp"
 
+#include <iosfwd>
 #include <memory>
 
 namespace binnacle::cli::bridge {
@@ -16,10 +17,11 @@ class way {
   /// unless `given` names one. Uses the kubeconfig's own identity (its certificate, or else its token;
   /// perhaps by an exec plug-in) unless `given` has another. To a server that only the Secret vouches for no
   /// token goes: if the kubeconfig has no certificate, that of the Secret is used. Blocks until each replica
-  /// can be reached or has said why not, for a minute at most. Errors: not_found (no kubectl, no Service, the
-  /// chart is elsewhere), permission (a token that may not go there; or with kubectl's words, which name the
-  /// missing right), timeout, invalid_input.
-  static result<std::unique_ptr<way>> open(const connection& given);
+  /// can be reached or has said why not, for a minute at most. To a `person` (null: nobody waits at a
+  /// terminal) it shows what kubectl says, and gives three minutes more to log in. Errors: not_found (no
+  /// kubectl, no Service, the chart is elsewhere), permission (a token that may not go there; or with
+  /// kubectl's words, which name the missing right), timeout, invalid_input.
+  static result<std::unique_ptr<way>> open(const connection& given, std::ostream* person);
   ~way();
   way(const way&) = delete;
   way& operator=(const way&) = delete;

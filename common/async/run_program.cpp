@@ -83,8 +83,9 @@ result<pid_t> start(const program& what, int output, int errors) {
 }
 
 /// Reads to the end. Of more than `most` bytes the rest is dropped. If a process group is given, more than
-/// `most` bytes are an error instead, and the group is killed.
-task<result<void>> read_to_end(descriptor& from, std::string& out, std::size_t most, pid_t group = 0) {
+/// `most` bytes are an error instead, and the group is killed. `hears`, if there is one, is given all bytes.
+task<result<void>> read_to_end(descriptor& from, std::string& out, std::size_t most, pid_t group,
+                               const std::function<void(std::string_view)>* hears) {
   std::array<char, 4096> buffer;
   for (;;) {
     auto [ec, n] = co_await from.async_read_some(asio::buffer(buffer), use_task);
@@ -95,6 +96,7 @@ task<result<void>> read_to_end(descriptor& from, std::string& out, std::size_t m
       co_return error{errc::overloaded, fmt::format("it says more than {} bytes and was killed", most)};
     }
     out.append(buffer.data(), std::min(n, most - std::min(most, out.size())));
+    if (hears != nullptr && *hears) (*hears)(std::string_view(buffer.data(), n));
   }
 }
 
@@ -105,13 +107,13 @@ task<result<void>> wait_for_end(descriptor& process) {
   co_return result<void>();
 }
 
-task<result<void>> all_of(descriptor& output, descriptor& errors, descriptor& process, program_outcome& out,
-                          std::size_t most, pid_t group) {
+task<result<void>> all_of(const program& what, descriptor& output, descriptor& errors, descriptor& process,
+                          program_outcome& out, std::size_t most, pid_t group) {
   using namespace boost::asio::experimental::awaitable_operators;
   // Both pipes are read at once: a program that fills one of them while we read only the other would never
   // end.
-  auto [said, complained] =
-      co_await (read_to_end(output, out.output, most, group) && read_to_end(errors, out.errors, most_errors));
+  auto [said, complained] = co_await (read_to_end(output, out.output, most, group, nullptr) &&
+                                      read_to_end(errors, out.errors, most_errors, 0, &what.hears_errors));
   if (said.has_error()) co_return said.error();
   if (complained.has_error()) co_return complained.error();
   co_return co_await wait_for_end(process);
@@ -136,8 +138,8 @@ task<result<program_outcome>> run_program(program what, deadline until, std::siz
   descriptor process(ex, handle);
 
   program_outcome out;
-  auto done = co_await with_timeout(all_of(from_output, from_errors, process, out, most_output, *pid), until,
-                                    what.path);
+  auto done = co_await with_timeout(all_of(what, from_output, from_errors, process, out, most_output, *pid),
+                                    until, what.path);
   if (done.has_error())
     co_return error{done.error().code, done.error().code == errc::timeout
                                            ? done.error().message + " and was killed"

@@ -3,7 +3,9 @@
 #include "common/async/task.hpp"
 #include "common/error.hpp"
 
+#include <functional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -14,6 +16,8 @@ struct program {
   std::string path;  ///< looked for in PATH, unless it has a '/'
   std::vector<std::string> arguments = {};
   std::vector<std::pair<std::string, std::string>> environment = {};  ///< added to ours, or in place of them
+  /// Is given what the program writes to standard error, as it comes; may be empty.
+  std::function<void(std::string_view)> hears_errors = {};
 };
 
 struct program_outcome {

@@ -66,6 +66,18 @@ class Objects(Renderings):
                         self.assertLessEqual({p["port"] for p in rule["ports"]}, {p["containerPort"] for c in there[0]["containers"] for p in c["ports"]})
         self.for_each(check)
 
+    def test_a_drain_may_evict_aggregators_that_are_not_ready(self):
+        """A budget that protects pods which serve nobody let every drain of their nodes hang."""
+        def check(objects):
+            for budget in objects.of("PodDisruptionBudget"):
+                self.assertEqual(budget["spec"]["unhealthyPodEvictionPolicy"], "AlwaysAllow")
+        self.assertEqual(len(RENDERED["defaults"].of("PodDisruptionBudget")), 1)
+        self.for_each(check)
+
+    def test_who_may_forward_ports_may_do_so_by_websocket_and_by_spdy(self):
+        rules = RENDERED["defaults"].one("Role", "binnacle-forwarder")["rules"]
+        self.assertEqual([sorted(rule["verbs"]) for rule in rules if rule["resources"] == ["pods/portforward"]], [["create", "get"]])
+
     def test_replicas_ask_each_other_for_their_state_and_an_only_one_its_predecessor(self):
         for replicas in (1, 3):
             objects = HELM.template(NODES | {"aggregator": {"replicas": replicas}})

@@ -12,6 +12,8 @@ import sys
 import unittest
 import zlib
 
+import yaml
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BINNACLE = pathlib.Path(sys.argv.pop(1)).resolve()
 
@@ -115,6 +117,25 @@ class Lists(unittest.TestCase):
         told = set(re.findall(r'"(\w+)":', found(r"(/// One decision as a JSON object:.*?)\nvoid write_record", text_of("aggregator/decision/explain.hpp"))))
         # These are around the decisions.
         self.assertCountEqual(fields - {"decisions", "kept", "total", "dropped"}, told)
+
+    def test_fields_of_the_crd_that_the_doctor_looks_for(self):
+        def fields(schema, path):
+            if path and not path.endswith(("*", "[]")):
+                yield path
+            for name, child in schema.get("properties", {}).items():
+                yield from fields(child, f"{path}.{name}".lstrip("."))
+            for key, step in (("additionalProperties", "*"), ("items", "[]")):
+                if isinstance(schema.get(key), dict):
+                    yield from fields(schema[key], f"{path}.{step}")
+        crd = yaml.safe_load(text_of("charts/binnacle/crds/taspolicy.yaml"))
+        schema = crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]
+        all_of_them = {*fields(schema["spec"], "spec"), *fields(schema["status"], "status")}
+        in_tas = {"spec", "status", "spec.strategies", "status.compliance", "status.message",
+                  *(f"spec.strategies.*.{name}" for name in ("logicalOperator", "policyName", "rules")),
+                  *(f"spec.strategies.*.rules.[].{name}" for name in ("labels", "metricname", "operator", "target"))}
+        mine = {field for field in all_of_them - in_tas if not field.startswith("status.conditions.")}
+        listed = re.findall(r'"([^"]+)"', found(r"fields_of_crd\[\] = \{(.*?)\};", text_of("cli/doctor/cluster/cluster_findings.cpp")))
+        self.assertCountEqual(mine, listed)
 
     def test_checks_of_the_doctor(self):
         declared = re.findall(r"^findings (check_\w+)", text_of("cli/doctor/checks.hpp"), re.MULTILINE)

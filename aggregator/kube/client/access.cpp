@@ -19,6 +19,14 @@ std::string access::url() const {
   return fmt::format("{}://{}{}", secure ? "https" : "http", host_and_port(host, port), path);
 }
 
+result<void> check_direct(const access& to) {
+  if (to.proxy.empty()) return {};
+  return error{errc::unsupported,
+               fmt::format("the kubeconfig has a proxy-url for {}, which is not supported here: name a "
+                           "kubeconfig without one, by which the API server is reached directly",
+                           to.url())};
+}
+
 result<access> in_cluster(const environment& variables, const std::string& folder) {
   const auto variable = [&](const char* name) {
     const char* value = variables(name);

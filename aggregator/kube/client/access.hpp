@@ -29,6 +29,7 @@ struct access {
   bool secure = true;
   std::string path;         ///< in front of every target: "" or "/k8s/clusters/c-1"
   std::string server_name;  ///< what the certificate must be issued for; empty: the host
+  std::string proxy;        ///< a URL, perhaps with a password; empty: the way is direct
   tls::options tls;
   std::string token;
   std::string token_file;  ///< its content is rotated, so it is read again and again
@@ -36,6 +37,10 @@ struct access {
   std::string name_space = "default";
   std::string url() const;  ///< for messages
 };
+
+/// Errors: unsupported, if a proxy leads to the API server. kubectl may use such an access, and a plug-in may
+/// give its credentials; `client` makes no calls by it.
+result<void> check_direct(const access& to);
 
 using environment = std::function<const char*(const char*)>;
 

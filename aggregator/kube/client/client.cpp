@@ -62,6 +62,7 @@ client::client(std::unique_ptr<impl> i) : impl_(std::move(i)) {}
 client::~client() = default;
 
 result<std::shared_ptr<client>> client::open(access to, logger log) {
+  if (const auto direct = check_direct(to); direct.has_error()) return direct.error();
   auto who = credentials::open(to, log);
   if (who.has_error()) return who.error();
   auto made = std::make_unique<impl>(std::move(to), std::move(*who), std::move(log));

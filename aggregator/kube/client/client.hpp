@@ -26,7 +26,8 @@ class client {
     std::uint64_t members_left_out = 0;
   };
 
-  /// Reads certificates. Errors: each names the file and the remedy.
+  /// Reads certificates. Errors: each names the file and the remedy; unsupported, if a proxy leads to the API
+  /// server.
   static result<std::shared_ptr<client>> open(access to, logger log);
   ~client();
   client(const client&) = delete;

@@ -43,6 +43,7 @@ std::string exec_info(const access& to, std::string_view authority) {
     if (!to.server_name.empty()) out.field("tls-server-name", to.server_name);
     if (to.tls.servers == tls::trust::anybody) out.field("insecure-skip-tls-verify", true);
     if (!authority.empty()) out.field("certificate-authority-data", http::to_base64(authority));
+    if (!to.proxy.empty()) out.field("proxy-url", to.proxy);
     out.end_object();
   }
   out.end_object().end_object();

@@ -85,8 +85,7 @@ result<void> read_cluster(const section& cluster, access& out) {
   out.path = std::string(url->encoded_path());
   while (out.path.ends_with('/')) out.path.pop_back();
   out.server_name = cluster.text("tls-server-name");
-  if (cluster.has("proxy-url"))
-    return cluster.wrong(errc::unsupported, "proxy-url is not supported: reach the API server directly");
+  out.proxy = cluster.text("proxy-url");
 
   out.tls.side = tls::role::client;
   out.tls.alpn = "http/1.1";

@@ -13,6 +13,67 @@ namespace {
 
 constexpr int least_minor = 30;  // since this version a label change wakes refused pods (Kubernetes #118438)
 
+/// The fields of the chart's CRD that TAS's CRD does not have; that of an older version may lack some, too.
+/// "*" is any entry of a map, "[]" any item of a list. tests/docs compares this list with the chart's CRD.
+constexpr std::string_view fields_of_crd[] = {
+    "status.conditions",
+    "status.observedGeneration",
+    "status.oldestData",
+    "status.strategies",
+    "status.violating",
+    "status.violatingNodes",
+    "spec.herdDamping",
+    "spec.mode",
+    "spec.strategies.*.coolDown",
+    "spec.strategies.*.cpuFormat",
+    "spec.strategies.*.maxLoad",
+    "spec.strategies.*.maxNodes",
+    "spec.strategies.*.model",
+    "spec.strategies.*.objective",
+    "spec.strategies.*.onMissing",
+    "spec.strategies.*.podUsageAssumption",
+    "spec.strategies.*.rules.[].clearAbove",
+    "spec.strategies.*.rules.[].clearBelow",
+    "spec.strategies.*.rules.[].for",
+    "spec.strategies.*.rules.[].staleAfter",
+    "spec.strategies.*.rules.[].statistic",
+    "spec.strategies.*.rules.[].targetQuantity",
+    "spec.strategies.*.rules.[].window",
+};
+
+/// Whether a schema has that field.
+bool has_field(const json::value& schema, std::string_view field) {
+  const json::value* at = &schema;
+  while (at != nullptr && !field.empty()) {
+    const std::string_view step = field.substr(0, field.find('.'));
+    field.remove_prefix(std::min(step.size() + 1, field.size()));
+    if (step == "*") {
+      at = member(*at, "additionalProperties");
+    } else if (step == "[]") {
+      at = member(*at, "items");
+    } else {
+      const json::value* properties = member(*at, "properties");
+      at = properties == nullptr ? nullptr : member(*properties, step);
+    }
+  }
+  return at != nullptr;
+}
+
+/// The first field that the CRD lacks; empty if it has all of them.
+std::string_view missing_in_crd(const json::value& crd) {
+  const json::value spec = object(crd, "spec");
+  for (const json::value& version : list(spec, "versions")) {
+    if (text(version, "name") != "v1alpha1") continue;
+    const json::value holder = object(version, "schema");
+    const json::value schema = object(holder, "openAPIV3Schema");
+    for (const std::string_view field : fields_of_crd) {
+      if (!has_field(schema, field)) return field;
+    }
+    return {};
+  }
+  return "version v1alpha1";
+}
+
 }  // namespace
 
 json::value condition(const json::value& of, std::string_view type) {
@@ -51,6 +112,14 @@ finding finding_of_crd(const json::value& crd) {
   if (text(condition(crd, "Established"), "status") != "True")
     return failure("the CRD of TASPolicy is not established",
                    "kubectl describe crd taspolicies.telemetry.intel.com");
+  if (const std::string_view field = missing_in_crd(crd); !field.empty()) {
+    return warning(
+        fmt::format("the CRD of TASPolicy is older than this binnacle: it lacks {}, and the API server drops "
+                    "such fields of policies and of their statuses",
+                    field),
+        "kubectl apply --server-side --force-conflicts -f charts/binnacle/crds/taspolicy.yaml (helm never "
+        "updates a CRD)");
+  }
   return ok("the CRD of TASPolicy is established");
 }
 

@@ -24,13 +24,19 @@ std::optional<result<kube::access>> kube_access(const place& p) {
   std::string paths = p.kube_config;
   if (const char* usual = p.variables("KUBECONFIG"); paths.empty() && usual != nullptr) paths = usual;
   if (paths.empty()) return std::nullopt;
-  return kube::access_by(paths, p.kube_context, p.variables);
+  auto found = kube::access_by(paths, p.kube_context, p.variables);
+  if (found.has_error()) return found;
+  if (const auto direct = kube::check_direct(*found); direct.has_error())
+    return result<kube::access>(direct.error());
+  return found;
 }
 
 std::optional<finding> no_cluster(const std::optional<result<kube::access>>& access) {
   if (!access) return unchecked("no cluster is asked", "--kube-config FILE (or in-cluster), or KUBECONFIG");
   if (access->has_value()) return std::nullopt;
-  return failure(access->error().message, "name a kubeconfig file that works with kubectl");
+  const bool works_with_kubectl = access->error().code == errc::unsupported;  // the message has the remedy
+  return failure(access->error().message,
+                 works_with_kubectl ? "" : "name a kubeconfig file that works with kubectl");
 }
 
 result<http::answer> kube_ask(const kube::access& to, http::call what, std::chrono::milliseconds patience) {

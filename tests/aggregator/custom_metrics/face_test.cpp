@@ -343,6 +343,36 @@ TEST_SUITE("aggregator/custom_metrics/face") {
     CHECK(ask(in + "*/rapl_power_watts").status == 503);
   }
 
+  TEST_CASE_FIXTURE(fixture, "with a selector of series, too, a pod has its own value and not its node's") {
+    const wire::catalog c = store::catalog_builder().group("scrape").series(
+        "gpu", {{"namespace", "ops"}, {"pod", "a"}, {"container", "main"}});
+    auto cells =
+        std::make_shared<store::row>(std::make_shared<const store::shape>(store::make_shape(c, {})->what));
+    cells->set_value(0, 10);
+    cells->set_read(0, at_s(999));
+    nodes.apply({.id = store::node_id{1}, .name = "n1", .cells = cells});
+    const questions::selector::look_up none;
+    const std::vector<pod> all{{"ops", "a", "u1", "n1", none}, {"ops", "b", "u2", "n1", none}};
+    face_sources s = sources();
+    s.pods = pods_among(all);
+    s.ask = [](std::string_view, const questions::selector&) -> questions::question {
+      return [](const store::node_view&, instant) {
+        return questions::reading{at({90, 0}, 999, 1010), seconds(1)};  // the node's, of a busy neighbour
+      };
+    };
+    face with_pods(nodes, std::move(s));
+    http::request r;
+    r.method = "GET";
+    const std::string target = base2 + "/namespaces/ops/pods/*/gpu?metricLabelSelector=container%3Dmain";
+    REQUIRE(http::parse_target(target, r).has_value());
+    r.peer = tls::identity{.common_name = "admin"};
+    const std::string body = support::whole(with_pods.answer(r)).body.at(0);
+    CHECK(body.find(R"("name":"a")") != std::string::npos);
+    CHECK(body.find(R"("value":"10")") != std::string::npos);
+    CHECK(body.find(R"("name":"b")") == std::string::npos);
+    CHECK(body.find(R"("value":"90")") == std::string::npos);
+  }
+
   TEST_CASE_FIXTURE(fixture, "one pod is found by its name, whatever else the namespace holds") {
     const questions::selector::look_up none;
     const std::vector<pod> all{{"ops", "a", "u1", "n1", none}};

@@ -33,6 +33,13 @@ struct fixture {
     add("requests", {{"namespace", "ops"}, {"pod", "web-1"}});
     add("requests", {{"namespace", "dev"}, {"pod", "web-1"}});
     add("queue", {});
+    const auto gpu = [&add](const char* name, const char* container) {
+      add("gpu_utilization", {{"namespace", "ops"}, {"pod", name}, {"container", container}});
+    };
+    gpu("web-1", "main");
+    gpu("web-1", "sidecar");
+    gpu("web-2", "main");
+    gpu("web-3", "sidecar");
     node.name = "n1";
     node.cells =
         std::make_shared<store::row>(std::make_shared<const store::shape>(store::make_shape(c, {})->what));
@@ -41,8 +48,10 @@ struct fixture {
       cells->set_value(i, static_cast<std::int64_t>(10 * (i + 1)));
     cells->set_read(0, at_s(995));
   }
-  static own_readings own(const char* metric) {
-    return own_readings(metric, metrics::alias_table::built_in());
+  static own_readings own(const char* metric, const char* series = "") {
+    const auto selected = questions::selector::parse(series);
+    REQUIRE(selected.has_value());
+    return own_readings(metric, metrics::alias_table::built_in(), *selected);
   }
   std::optional<questions::reading> of(const char* metric, const char* name_space, const char* name,
                                        const char* uid) const {
@@ -74,6 +83,26 @@ TEST_SUITE("aggregator/custom_metrics/pods") {
     CHECK_FALSE(of("queue", "ops", "web-1", "u1").has_value());
     CHECK_FALSE(of("node_package_power_per_pod", "ops", "web-1", "u1").has_value());
     CHECK_FALSE(own("queue").of(store::node_view(), pod{"ops", "a", "u", "n", none}, at_s(1000)).has_value());
+  }
+
+  TEST_CASE_FIXTURE(fixture, "a selector of series leaves series of the pod out, and adds none of others") {
+    const auto ask = [this](const char* series, const char* name) {
+      return own("gpu_utilization", series).of(node, pod{"ops", name, "", "n1", none}, at_s(1000));
+    };
+    CHECK(ask("", "web-1")->value.value == decimal{70, 0});  // the larger of its two
+    CHECK(ask("container=main", "web-1")->value.value == decimal{60, 0});
+    CHECK(ask("container=main", "web-2")->value.value == decimal{80, 0});
+    for (const char* name : {"web-3", "web-4"}) {  // no series with container=main; no series at all
+      const auto without = ask("container=main", name);
+      REQUIRE(without.has_value());
+      CHECK_FALSE(without->value.present(at_s(1000)));
+      CHECK(without->value.reason == absence::missing);
+    }
+    const auto nobodys = ask("container=none", "web-1");
+    REQUIRE(nobodys.has_value());  // a selector that selects nothing does not make it the node's
+    CHECK_FALSE(nobodys->value.present(at_s(1000)));
+    const pod whose{"ops", "web-1", "", "n1", none};
+    CHECK_FALSE(own("queue", "package=0").of(node, whose, at_s(1000)).has_value());
   }
 
   TEST_CASE_FIXTURE(fixture,

@@ -248,6 +248,25 @@ TEST_SUITE("aggregator/enforce/status_pace") {
     CHECK(p.may_write("a", urgency::change, now + 30s));
   }
 
+  TEST_CASE("a status that the API server does not keep is written every five minutes, at most") {
+    const house h;
+    const auto wanted = h.status();
+    const boost::json::object kept{{"compliance", "Violated"},
+                                   {"message", "2 of 3 nodes violate the policy"}};
+    CHECK_MESSAGE(enforce::difference(wanted, kept) == urgency::change, "TAS's CRD has no other members");
+    CHECK_MESSAGE(enforce::news_of(kept, {}).empty(), "it would be news again and again");
+    CHECK(enforce::news_of(wanted, {}).size() == 1);
+    enforce::status_pace p(1);
+    p.lost("a", urgency::change, now);
+    CHECK_FALSE(p.may_write("a", urgency::change, now + 299s));
+    CHECK_FALSE(p.is_due("a", now + 299s));
+    CHECK(p.may_write("b", urgency::change, now + 1s));
+    CHECK(p.may_write("a", urgency::change, now + 300s));
+    p.lost("a", urgency::change, now);
+    p.forget("a");
+    CHECK_MESSAGE(p.may_write("a", urgency::change, now + 1s), "its spec was changed");
+  }
+
   TEST_CASE("if the API server asks for a pause, no policy is written, and the pauses grow") {
     enforce::status_pace p(1);
     int writes = 0;

@@ -88,11 +88,11 @@ class Bridge(unittest.TestCase):
         service = {"kind": "Service", "metadata": {"name": "binnacle"}, "spec": {"ports": [{"name": "ops", "port": 9102}], "selector": LABELS}}
         self.put("objects.json", {"items": [service, *({"kind": "Pod", "metadata": {"name": name, "labels": LABELS}, "status": {"phase": "Running"}} for name in names)]})
 
-    def kubeconfig(self, user):
+    def kubeconfig(self, user, **cluster):
         self.config = self.cluster / "config"
         self.config.write_text(json.dumps({
             "current-context": "here", "contexts": [{"name": name, "context": {"cluster": "c", "user": "ann"}} for name in ("here", "there")],
-            "clusters": [{"name": "c", "cluster": {"server": "https://127.0.0.1:1", "certificate-authority": str(self.trial.pki / "server-ca.crt")}}],
+            "clusters": [{"name": "c", "cluster": {"server": "https://127.0.0.1:1", "certificate-authority": str(self.trial.pki / "server-ca.crt"), **cluster}}],
             "users": [{"name": "ann", "user": user}]}))
 
     def own_certificate(self):
@@ -123,6 +123,22 @@ class Bridge(unittest.TestCase):
 
     def run_it(self, *words, program=None, **more):
         return subprocess.run([program or self.trial.build / "cli/binnacle", *words], env=self.environment(**more), capture_output=True, text=True, timeout=120, check=False)
+
+    def run_at_a_terminal(self, *words):
+        """(exit status, standard output, what the terminal shows of standard error)"""
+        ours, theirs = os.openpty()
+        running = subprocess.Popen([self.trial.build / "cli/binnacle", *words], env=self.environment(TERM="xterm"), stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=theirs, text=True)
+        os.close(theirs)
+        shown = b""
+        try:
+            while piece := os.read(ours, 4096):
+                shown += piece
+        except OSError:  # nobody has the other end open any more
+            pass
+        os.close(ours)
+        output, _ = running.communicate(timeout=120)
+        return running.returncode, output, shown.decode()
 
     def lines(self, name):
         file = self.cluster / name
@@ -155,6 +171,13 @@ class Bridge(unittest.TestCase):
         both = self.run_it("status", "--kube-config", self.config, "--aggregator", "https://localhost:1")
         self.assertEqual((both.returncode, both.stderr), (2, "binnacle: --aggregator and --kube-config are two ways to the same place: give one\n"))
 
+    # kubectl knows the way through the proxy, and all goes through kubectl.
+    def test_a_kubeconfig_with_a_proxy_is_good_for_kubectl_and_so_for_us(self):
+        self.kubeconfig(self.own_certificate(), **{"proxy-url": "socks5://127.0.0.1:1"})
+        done = self.run_it("status", "--kube-config", self.config)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("replica first", done.stdout)
+
     def test_a_plugin_of_the_kubeconfig_says_who_one_is(self):
         given = {"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", "status": {
             "clientCertificateData": (self.trial.pki / "client-cli.crt").read_text(), "clientKeyData": (self.trial.pki / "client-cli.key").read_text()}}
@@ -166,6 +189,20 @@ class Bridge(unittest.TestCase):
         done = self.run_it("status", "--kube-config", self.config)
         self.assertEqual(done.returncode, 1)
         self.assertIn("false, which the kubeconfig names, gave no credentials: run it by hand", done.stderr)
+
+    # The day's first call of kubectl may want a login: a browser, a code, a second factor.
+    def test_a_login_is_shown_at_a_terminal_and_may_take_longer_than_a_call(self):
+        (self.cluster / "login").write_text("25")
+        status, output, shown = self.run_at_a_terminal("status", "--kube-config", self.config)
+        self.assertEqual(status, 0, shown)
+        self.assertIn("To sign in, open https://login.example and enter the code QX7-2F9", shown)
+        self.assertIn("replica first", output)
+
+    def test_a_login_that_nobody_sees_is_ended_with_the_remedy(self):
+        (self.cluster / "login").write_text("3600")
+        done = self.run_it("status", "--kube-config", self.config)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("if it wants a login, log in first: kubectl get --raw /version", done.stderr)
 
     def test_what_is_missing_is_said_with_its_remedy(self):
         def said(*words, **more):

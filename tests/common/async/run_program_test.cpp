@@ -1,6 +1,7 @@
 #include "common/async/run_program.hpp"
 
 #include "tests/support/net/run.hpp"
+#include "tests/support/temp_folder.hpp"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -63,6 +64,25 @@ TEST_SUITE("common/async/run_program") {
     REQUIRE(done.has_value());
     CHECK(done->output == "said\n");
     CHECK(done->errors.size() == 4096);
+  }
+
+  TEST_CASE("its complaints are heard while it runs, all of them") {
+    const support::temp_folder folder;
+    // It ends only after somebody has heard the first line.
+    auto what =
+        shell(fmt::format("echo open https://login >&2; while ! test -e {}; do sleep 0.02; done; "
+                          "head -c 10000 /dev/zero >&2; echo in",
+                          folder / "heard"));
+    std::string heard;
+    what.hears_errors = [&](std::string_view text) {
+      heard += text;
+      if (heard.find('\n') != heard.npos) folder.write("heard", "");
+    };
+    const auto done = outcome_of(what);
+    REQUIRE(done.has_value());
+    CHECK(done->output == "in\n");
+    CHECK(heard.starts_with("open https://login\n"));
+    CHECK(heard.size() == 19 + 10'000);
   }
 
   TEST_CASE("one that hangs is killed with what it started") {

@@ -105,6 +105,15 @@ TEST_SUITE("aggregator/kube/client") {
     });
   }
 
+  TEST_CASE("no calls are made past a proxy") {
+    kube::access to;
+    to.host = "127.0.0.1";
+    to.secure = false;
+    CHECK(kube::client::open(to, quiet).has_value());
+    to.proxy = "http://proxy:3128";
+    CHECK(kube::client::open(to, quiet).error().code == errc::unsupported);
+  }
+
   TEST_CASE("a follower counts what it does not read of objects") {
     http::router routes;
     routes.add("GET", "/api/v1/things", [](const http::request&, std::string_view) {

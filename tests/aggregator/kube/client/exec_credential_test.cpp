@@ -61,6 +61,10 @@ TEST_SUITE("aggregator/kube/client/exec_credential") {
             .find(
                 R"("cluster":{"server":"https://api.example:6443","certificate-authority-data":"aGVsbG8="})") !=
         std::string::npos);
+    a.proxy = "socks5://proxy:1080";
+    CHECK(kube::exec_info(a, "").find(
+              R"("cluster":{"server":"https://api.example:6443","proxy-url":"socks5://proxy:1080"})") !=
+          std::string::npos);
   }
 }
 

@@ -36,9 +36,6 @@ TEST_SUITE("cli/doctor/cluster/cluster_findings") {
     CHECK(says(finding_of_api_service(nullptr, name), "is not registered"));
 
     CHECK(finding_of_crd(nullptr).how == grade::failure);
-    CHECK(
-        finding_of_crd(parsed(R"({"status":{"conditions":[{"type":"Established","status":"True"}]}})")).how ==
-        grade::ok);
     CHECK(finding_of_crd(parsed(R"({"status":{}})")).how == grade::failure);
 
     CHECK(finding_of_version(parsed(R"({"major":"1","minor":"33+","gitVersion":"v1.33.1"})"), 200, "u").how ==
@@ -47,6 +44,35 @@ TEST_SUITE("cli/doctor/cluster/cluster_findings") {
           grade::warning);
     CHECK(says(finding_of_version(parsed("{}"), 401, "u"), "does not accept our credentials"));
     CHECK(finding_of_version(nullptr, 200, "u").how == grade::failure);
+  }
+
+  TEST_CASE("a CRD that lacks fields of today is named as too old, with the command that updates it") {
+    const auto crd = [](const std::string& status, const std::string& strategy, const std::string& rule) {
+      const std::string text =
+          R"({"status":{"conditions":[{"type":"Established","status":"True"}]},"spec":{"versions":[)"
+          R"({"name":"v1alpha1","schema":{"openAPIV3Schema":{"properties":{"status":{"properties":{)" +
+          status +
+          R"(}},"spec":{"properties":{"herdDamping":{},"mode":{},"strategies":)"
+          R"({"additionalProperties":{"properties":{)" +
+          strategy + R"(,"rules":{"items":{"properties":{)" + rule + R"(}}}}}}}}}}}}]}})";
+      return parsed(text.c_str());
+    };
+    const std::string status =
+        R"("conditions":{},"observedGeneration":{},"oldestData":{},"strategies":{},"violating":{},"violatingNodes":{})";
+    const std::string strategy =
+        R"("coolDown":{},"cpuFormat":{},"maxLoad":{},"maxNodes":{},"model":{},"objective":{},"onMissing":{},"podUsageAssumption":{})";
+    const std::string rule =
+        R"("clearAbove":{},"clearBelow":{},"for":{},"staleAfter":{},"statistic":{},"targetQuantity":{},"window":{})";
+    CHECK(finding_of_crd(crd(status, strategy, rule)).how == grade::ok);
+    const auto of_tas = finding_of_crd(crd(R"("compliance":{},"message":{})", strategy, rule));
+    CHECK(of_tas.how == grade::warning);
+    CHECK(says(of_tas, "it lacks status.conditions"));
+    CHECK(of_tas.remedy.find("kubectl apply --server-side") == 0);
+    const auto older = finding_of_crd(crd(status, strategy, R"("targetQuantity":{})"));
+    CHECK(says(older, "it lacks spec.strategies.*.rules.[].clearAbove"));
+    const auto bare = parsed(
+        R"({"status":{"conditions":[{"type":"Established","status":"True"}]},"spec":{"versions":[]}})");
+    CHECK(says(finding_of_crd(bare), "it lacks version v1alpha1"));
   }
 
   TEST_CASE("a right that the aggregator lacks is named with what does not work without it") {
