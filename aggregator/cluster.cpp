@@ -56,7 +56,7 @@ constexpr auto look_at_statuses = std::chrono::seconds(1);
 constexpr duration first_status = std::chrono::seconds(10);  // after the start: agents and values come first
 constexpr duration look_at_writers = std::chrono::minutes(10);
 constexpr std::size_t statuses_a_look = 50;       // a thousand policies must not hold up the extender
-constexpr std::size_t longest_answer = 1u << 20;  // to read a longer one would hold it up
+constexpr std::size_t longest_answer = 1u << 18;  // to read a longer one would hold it up
 constexpr std::string_view other_status =
     "the API server keeps another status of TASPolicy objects than the one that is written, so columns and "
     "conditions are missing or wrong: update the CRD (kubectl apply --server-side --force-conflicts -f "
