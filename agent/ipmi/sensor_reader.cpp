@@ -51,25 +51,25 @@ outcome absent(absence reason) {
   return o;
 }
 
-// What a command that failed tells the caller.
-outcome after(trouble how) {
+absence reason_of(trouble how) {
   switch (how) {
-    case trouble::lost: {
-      auto o = absent(absence::timeout);
-      o.how = how;
-      return o;
-    }
-    case trouble::busy: {
-      auto o = absent(absence::timeout);
-      o.how = how;
-      return o;
-    }
-    case trouble::forbidden: return absent(absence::permission);
-    case trouble::unknown: return absent(absence::missing);
+    case trouble::lost:
+    case trouble::timed_out:
+    case trouble::busy: return absence::timeout;
+    case trouble::forbidden: return absence::permission;
+    case trouble::refused: return absence::no_data;
+    case trouble::unknown: return absence::missing;
     case trouble::none:
     case trouble::malformed: break;
   }
-  return absent(absence::malformed);
+  return absence::malformed;
+}
+
+// What a command that failed tells the caller.
+outcome after(trouble how) {
+  auto o = absent(reason_of(how));
+  o.how = how;
+  return o;
 }
 
 // Decodes a temperature byte of DCMI (1.5, table 6-24): sign and magnitude.
@@ -247,9 +247,11 @@ result<std::vector<known_sensor>> sensor_reader::extras(bool patient, const std:
     if (const auto known = link_.answered(patient); !known) return known.error();
   }
   between();
-  // DCMI power that is inactive or forbidden now may become available, so the sensor is kept. A BMC that does
-  // not know the command never gives it.
-  if (power.got.reason != absence::missing) {
+  // DCMI power that is inactive, forbidden or refused now may become available, so the sensor is kept. A BMC
+  // that does not know the command never gives it, nor does one that says that it cannot measure power.
+  const bool never =
+      power.how == trouble::unknown || (power.how == trouble::refused && !link_.measures_power());
+  if (!never) {
     all.push_back(of_system("dcmi.power", "DCMI Power", sensor_kind::power, "watts", sensor_origin::dcmi));
   }
   for (const auto& e : dcmi_entities) {
