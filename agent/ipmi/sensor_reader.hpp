@@ -31,6 +31,7 @@ class sensor_reader {
 
  private:
   outcome read_sdr(const known_sensor& s);
+  outcome read_other_lun(const known_sensor& s);
   outcome read_dcmi_power();
   outcome read_dcmi_temperature(const known_sensor& s);
   outcome read_chassis();

@@ -249,6 +249,40 @@ TEST_CASE("a BMC without DCMI has one sensor less, and one whose SDR has no inle
   }
 }
 
+TEST_CASE("a BMC with more than 255 sensors: those of LUN 1 and 3 have values of their own") {
+  auto board = boards::two_sockets();
+  auto temperature = board.sensors[1];  // CPU0 Temp, number 2, 61 °C
+  temperature.name = "Far Temp";
+  temperature.lun = 1;
+  temperature.value = 74;
+  temperature.m = 2;
+  board.sensors.push_back(temperature);
+  auto removed = temperature;
+  removed.name = "Removed Temp";
+  removed.number = 3;
+  removed.in_board = false;
+  board.sensors.push_back(removed);
+  auto supply = board.states[0];  // PSU1 Status, number 11, present
+  supply.name = "Far Status";
+  supply.lun = 3;
+  supply.asserted = {0, 1};
+  board.states.push_back(supply);
+  bmc_sim bmc(board);
+  helper_process helper(flags_of(bmc), bmc.shim_environment());
+  REQUIRE(helper.until_status(true));
+  helper.say(every(100));
+  CHECK(helper.next_value("20.1.02")->value == 74);
+  CHECK(helper.next_value("20.0.02")->value == 61);
+  CHECK(helper.next_reading("20.1.03")->reason == absence::no_data);
+  bmc.scanning(2, false, 1);
+  CHECK(helper.next("20.1.02", [](const reading& r) { return r.reason == absence::no_data; }));
+  helper.say(interest{{{"20.3.0b", 100}, {"20.0.0b", 100}}});
+  CHECK(helper.next_value("20.3.0b")->state == 3u);
+  CHECK(helper.next_value("20.0.0b")->state == 1u);
+  bmc.set_shim("fail 45 192 fail_netfn 4");  // busy
+  CHECK(helper.next("20.3.0b", [](const reading& r) { return r.reason == absence::timeout; }));
+}
+
 TEST_CASE("DCMI power brings what the BMC saw over its window, where it has one and measures") {
   bmc_sim bmc;
   bmc.write("values/dcmi_statistics", "380 402 450 60000");
