@@ -145,12 +145,12 @@ result<std::unique_ptr<bmc_link>> bmc_link::open(const link_options& o, const cr
   }
 }
 
-result<bmc> bmc_link::identify(bool patient) const {
+result<bmc> bmc_link::identify(bool patient) {
   bmc b;
   b.address = address_;
   answer id(tmpl_cmd_get_device_id_rs);
   if (::ipmi_cmd_get_device_id(context_, id.get()) != 0) {
-    return error{errc::io, fmt::format("{} does not say who it is: {}", address_, last_message())};
+    return error{errc::timeout, fmt::format("{} does not say who it is: {}", address_, last_message())};
   }
   b.manufacturer_id = static_cast<std::uint32_t>(id.field("manufacturer_id.id").value_or(0));
   b.product_id = static_cast<std::uint32_t>(id.field("product_id").value_or(0));
@@ -175,11 +175,15 @@ result<bmc> bmc_link::identify(bool patient) const {
 
   answer dcmi(tmpl_cmd_dcmi_get_dcmi_capability_info_supported_dcmi_capabilities_rs);
   b.dcmi = ::ipmi_cmd_dcmi_get_dcmi_capability_info_supported_dcmi_capabilities(context_, dcmi.get()) == 0;
+  measures_power_ =
+      dcmi.field("optional_platform_capabilities.power_management_monitoring_support").value_or(0) != 0;
   if (!b.dcmi) {
     if (const auto known = answered(patient); !known) return known.error();
+    // A BMC without DCMI does not know the command. One that refuses it may have DCMI, and be starting.
+    if (patient && last_trouble() == trouble::refused) return busy();
     // If the user may not ask this, DCMI counts as there: each DCMI sensor is then absent with the reason
     // `permission`.
-    b.dcmi = last_trouble() == trouble::forbidden;
+    b.dcmi = measures_power_ = last_trouble() == trouble::forbidden;
   }
   return b;
 }
@@ -189,11 +193,17 @@ result<void> bmc_link::answered(bool patient) const {
   if (why == trouble::lost) {
     return error{errc::timeout, fmt::format("{} stopped answering: {}", address_, last_message())};
   }
-  if (why == trouble::busy && patient) {
-    return error{errc::io,
-                 fmt::format("{} is busy and does not list its sensors: the helper asks again", address_)};
-  }
+  if (patient && (why == trouble::busy || why == trouble::timed_out)) return busy();
   return {};
+}
+
+error bmc_link::busy() const {
+  return {errc::io, fmt::format("{} is busy and does not list its sensors: the helper asks again", address_)};
+}
+
+bool bmc_link::answers() const {
+  answer id(tmpl_cmd_get_device_id_rs);
+  return ::ipmi_cmd_get_device_id(context_, id.get()) == 0;
 }
 
 trouble bmc_link::last_trouble() const {
@@ -202,9 +212,12 @@ trouble bmc_link::last_trouble() const {
     case IPMI_ERR_PRIVILEGE_LEVEL_INSUFFICIENT: return trouble::forbidden;
     case IPMI_ERR_BMC_BUSY:
     case IPMI_ERR_DRIVER_BUSY: return trouble::busy;
+    // Completion code C3. The session or device is sound (freeipmi/api/ipmi-api.h).
+    case IPMI_ERR_MESSAGE_TIMEOUT: return trouble::timed_out;
+    // Every completion code without an error of its own: D5 (not in the present state), CE, FF…
+    case IPMI_ERR_BAD_COMPLETION_CODE: return trouble::refused;
     case IPMI_ERR_COMMAND_INVALID_FOR_SELECTED_INTERFACE:
     case IPMI_ERR_COMMAND_INVALID_OR_UNSUPPORTED:
-    case IPMI_ERR_BAD_COMPLETION_CODE:
     case IPMI_ERR_NOT_FOUND: return trouble::unknown;
     case IPMI_ERR_IPMI_ERROR: return trouble::malformed;
     default: return trouble::lost;

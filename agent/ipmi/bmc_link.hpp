@@ -26,8 +26,10 @@ struct link_options {
 enum class trouble : unsigned char {
   none,
   lost,       ///< no answer, session gone, device gone: the link must be opened again
+  timed_out,  ///< the BMC, or its driver, says that this command took too long. Others may work: answers()
   busy,       ///< the BMC says that it is busy: ask again later
   forbidden,  ///< this user may not do that
+  refused,    ///< the BMC does not do it now, and may do it later
   unknown,    ///< the BMC does not know the command or the thing asked for
   malformed,  ///< an answer that breaks the specification
 };
@@ -53,11 +55,16 @@ class bmc_link {
 
   /// Asks the BMC who it is. If `patient`, a busy BMC is an error (io), since it has not said yet what it
   /// has. Otherwise everything that it does not say counts as not there. `sdr_records` is left zero. Errors:
-  /// timeout, io.
-  result<bmc> identify(bool patient) const;
+  /// timeout (it does not even say who it is, or the link is lost), io.
+  result<bmc> identify(bool patient);
   /// To be called after a question failed. Success if the failure is the BMC's own answer. Errors: timeout
   /// (the link is lost), io (the BMC is busy, only if `patient`).
   result<void> answered(bool patient) const;
+  /// Whether the BMC answers at all. Linux' driver says `timed_out` for a BMC that is gone, too. Blocks: one
+  /// command.
+  bool answers() const;
+  /// Whether the BMC said at identify() that DCMI can measure power here. True if this user may not ask that.
+  bool measures_power() const noexcept { return measures_power_; }
 
   /// What the last failed FreeIPMI call with this context means; last_message() says it in a sentence.
   trouble last_trouble() const;
@@ -65,9 +72,11 @@ class bmc_link {
 
  private:
   explicit bmc_link(std::string address);
+  error busy() const;
 
   std::string address_;
   ipmi_ctx_t context_;
+  bool measures_power_ = false;
 };
 
 }  // namespace binnacle::ipmi

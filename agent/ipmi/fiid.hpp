@@ -9,7 +9,7 @@
 
 namespace binnacle::ipmi {
 
-/// Room for one answer of a BMC. Its fields have FreeIPMI's names.
+/// Room for one answer of a BMC, or for one question. Its fields have FreeIPMI's names.
 class answer {
  public:
   explicit answer(fiid_field_t* form) : object_(::fiid_obj_create(form)) {

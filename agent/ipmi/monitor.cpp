@@ -66,7 +66,7 @@ result<const inventory*> monitor::find() {
   hear();
   const bool patient = busy_openings_ < busy_openings;
   const auto unfinished = [this](error why) {
-    if (link_->last_trouble() == trouble::busy) ++busy_openings_;
+    if (why.code == errc::io) ++busy_openings_;
     return why;
   };
   auto identity = link_->identify(patient);
@@ -109,10 +109,15 @@ result<const inventory*> monitor::find() {
 monitor::attempt monitor::read(const known_sensor& s) {
   const auto started = boot_clock::now();
   auto o = reader_->read(s);
+  if (o.how == trouble::timed_out) {
+    hear();  // this took long, and the next command may, too
+    if (!link_->answers()) o.how = trouble::lost;
+  }
   const auto ended = boot_clock::now();
   ++counts_.requests;
-  // While a BMC does not answer, it spends no time on us, so that time does not count.
-  if (o.how != trouble::lost) {
+  if (o.how == trouble::lost) {
+    schedule_.unanswered(s.about.key, ended);
+  } else {
     schedule_.done(s.about.key, started, ended, o.got.reason == absence::none || o.how == trouble::busy);
   }
   o.got.key = s.about.key;
@@ -121,10 +126,10 @@ monitor::attempt monitor::read(const known_sensor& s) {
       std::min<std::int64_t>((ended - started) / std::chrono::microseconds(1), 0xffffffff));
   if (o.got.reason != absence::none) ++counts_.failures;
   if (o.got.reason == absence::timeout) ++counts_.timeouts;
-  // A busy BMC does not mean that the sensor has no value. So the last value ages, and an absence is reported
-  // only after several refusals in a row.
+  // A busy BMC, or one that ran out of time, does not mean that the sensor has no value. So the last value
+  // ages, and an absence is reported only after several such answers in a row.
   auto& busy = busy_[s.about.key];
-  busy = o.how == trouble::busy ? busy + 1 : 0;
+  busy = o.how == trouble::busy || o.how == trouble::timed_out ? busy + 1 : 0;
   const bool say_it = busy == 0 || busy >= busy_patience;
   return {o.how == trouble::lost, say_it ? std::optional(std::move(o.got)) : std::nullopt};
 }

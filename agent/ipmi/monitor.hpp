@@ -97,7 +97,7 @@ class monitor {
   read_schedule schedule_;
   std::map<std::string, std::uint32_t> planned_;
   instant planned_at_{};
-  std::map<std::string, int> busy_;  // by key: readings in a row for which the BMC was busy
+  std::map<std::string, int> busy_;  // by key: readings in a row for which the BMC was busy or had no time
   stats counts_;
   instant stats_at_{};
 };

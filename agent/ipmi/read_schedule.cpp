@@ -13,6 +13,7 @@ constexpr double longest_run_ns = 10e6;  // time of short readings in a row with
 constexpr double kept_for_the_rest = 0.25;
 constexpr int most_without_value = 3;  // in a row; then the sensor is read less often
 constexpr auto least_absent_period = std::chrono::seconds(10);
+constexpr int most_unanswered = 10;  // more in a row do not make the pause longer than 512 s
 
 duration rounded_up(double ns) {
   constexpr double ms = 1e6;
@@ -44,8 +45,11 @@ void read_schedule::set(const std::vector<wish>& wishes, double budget_ratio, in
 
 void read_schedule::stretch() {
   const auto wanted = [](const item& i) {
-    return i.without_value < most_without_value ? i.wanted
-                                                : std::max<duration>(i.wanted, least_absent_period);
+    auto period = i.wanted;
+    if (i.without_value >= most_without_value) period = std::max<duration>(period, least_absent_period);
+    // Once may be a failure of the whole BMC.
+    if (i.unanswered > 1) period = std::max<duration>(period, std::chrono::seconds(1 << (i.unanswered - 1)));
+    return period;
   };
   double waited_for = 0, rest = 0;  // shares of the BMC's time that both kinds of sensors want
   for (const auto& [key, i] : items_) {
@@ -81,10 +85,20 @@ void read_schedule::done(const std::string& key, instant started, instant ended,
   last_took_ns_ = took;
   i.cost_ns = i.cost_ns ? *i.cost_ns + newest_weight * (counted - *i.cost_ns) : took;
   i.without_value = has_value ? 0 : std::min(i.without_value + 1, most_without_value);
+  i.unanswered = 0;
   stretch();
   // Stay on the multiples of the period, and leave out turns that went by.
   i.due += i.period;
   if (i.due < ended) i.due = ended;
+}
+
+void read_schedule::unanswered(const std::string& key, instant ended) {
+  const auto it = items_.find(key);
+  if (it == items_.end()) return;
+  auto& i = it->second;
+  i.unanswered = std::min(i.unanswered + 1, most_unanswered);
+  stretch();
+  i.due = ended + i.period;
 }
 
 void read_schedule::spent(instant started, instant ended) { charge(started, ended, 0); }

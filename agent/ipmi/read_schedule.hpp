@@ -45,6 +45,10 @@ class read_schedule {
   /// often. Otherwise the sensors of a node that is switched off would cost as much as those of a running
   /// one.
   void done(const std::string& key, instant started, instant ended, bool has_value);
+  /// A reading got no answer, and the link was lost. The BMC spent no time on it, so that time does not
+  /// count. All others have their turn before the sensor is read again. It is read after 2, 4, 8 … 512 s if
+  /// it is unanswered again and again; otherwise one sensor could take the BMC away from the others for ever.
+  void unanswered(const std::string& key, instant ended);
   /// The BMC spent time on something else (SDR check, keep-alive).
   void spent(instant started, instant ended);
 
@@ -64,6 +68,7 @@ class read_schedule {
     duration period{};
     instant due;
     int without_value = 0;
+    int unanswered = 0;  // readings in a row
   };
   void stretch();
   void charge(instant started, instant ended, double pause_for_ns);

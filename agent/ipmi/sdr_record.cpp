@@ -13,7 +13,6 @@ namespace binnacle::ipmi {
 namespace {
 
 constexpr std::uint8_t bmc_address = 0x20;
-constexpr std::uint8_t not_analog = 3;  // a value of the field "analog data format"
 
 struct release {
   void operator()(double* d) const noexcept { std::free(d); }
@@ -39,6 +38,7 @@ struct parser {
     }
     constexpr std::uint8_t by_slave_address = 0;
     if (owner_type != by_slave_address || (owner << 1) != bmc_address) return false;
+    s.lun = lun;
     s.about.number = number;
     s.about.entity_id = entity;
     s.about.instance = instance;
@@ -53,15 +53,13 @@ struct parser {
     return true;
   }
 
-  bool is_analog(const known_sensor& s, std::uint8_t record_type) const {
+  bool is_analog(known_sensor& s, std::uint8_t record_type) const {
     if (record_type != IPMI_SDR_FORMAT_FULL_SENSOR_RECORD) return false;
-    std::int8_t r_exponent = 0, b_exponent = 0;
-    std::int16_t m = 0, b = 0;
-    std::uint8_t linearization = 0, format = not_analog;
+    auto& f = s.factors;
     return s.event_type == IPMI_EVENT_READING_TYPE_CODE_THRESHOLD &&
-           ::ipmi_sdr_parse_sensor_decoding_data(context, data, length, &r_exponent, &b_exponent, &m, &b,
-                                                 &linearization, &format) == 0 &&
-           format != not_analog;
+           ::ipmi_sdr_parse_sensor_decoding_data(context, data, length, &f.r_exponent, &f.b_exponent, &f.m,
+                                                 &f.b, &f.linearization, &f.format) == 0 &&
+           f.format != not_analog;
   }
 
   void set_unit(known_sensor& s) const {

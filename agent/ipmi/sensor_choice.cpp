@@ -36,13 +36,27 @@ sensor_role role_of_temperature(const sensor& s, const std::string& name) {
   return has_any(name, {"cpu", "proc"}) ? sensor_role::cpu : sensor_role::none;
 }
 
+// Whether these letters with a number behind them are in the name: "ps" in "CRPS3 Input".
+bool has_numbered(const std::string& name, std::string_view letters) {
+  for (auto at = name.find(letters); at != name.npos; at = name.find(letters, at + 1)) {
+    const auto behind = at + letters.size();
+    if (behind < name.size() && is_digit(name[behind])) return true;
+  }
+  return false;
+}
+
 sensor_role role_of_power(const sensor& s, const std::string& name) {
   if (s.origin == sensor_origin::dcmi) return sensor_role::system_power;
-  const bool of_supply = s.entity_id == 0x0a || has_any(name, {"psu", "ps1", "ps2", "power supply"});
+  const bool of_supply = s.entity_id == 0x0a || has_any(name, {"psu", "power supply"}) ||
+                         has_numbered(name, "ps") || has_numbered(name, "pmb");
   if (of_supply) return has_any(name, {"out"}) ? sensor_role::psu_output : sensor_role::psu_input;
-  return has_any(name, {"sys", "consumption", "total", "node", "power meter", "chassis"})
-             ? sensor_role::system_power
-             : sensor_role::none;
+  const bool part_of_it = has_any(
+      name, {"cpu", "proc", "gpu", "mem", "dimm", "hdd", "ssd", "disk", "drive", "fan", "pcie", "riser"});
+  // In a blade the chassis is the enclosure with all its machines.
+  const bool more_than_it = has_any(name, {"chassis"});
+  if (part_of_it || more_than_it) return sensor_role::none;
+  return has_any(name, {"sys", "consumption", "total", "node", "power meter"}) ? sensor_role::system_power
+                                                                               : sensor_role::none;
 }
 
 }  // namespace

@@ -51,25 +51,40 @@ outcome absent(absence reason) {
   return o;
 }
 
-// What a command that failed tells the caller.
-outcome after(trouble how) {
+absence reason_of(trouble how) {
   switch (how) {
-    case trouble::lost: {
-      auto o = absent(absence::timeout);
-      o.how = how;
-      return o;
-    }
-    case trouble::busy: {
-      auto o = absent(absence::timeout);
-      o.how = how;
-      return o;
-    }
-    case trouble::forbidden: return absent(absence::permission);
-    case trouble::unknown: return absent(absence::missing);
+    case trouble::lost:
+    case trouble::timed_out:
+    case trouble::busy: return absence::timeout;
+    case trouble::forbidden: return absence::permission;
+    case trouble::refused: return absence::no_data;
+    case trouble::unknown: return absence::missing;
     case trouble::none:
     case trouble::malformed: break;
   }
-  return absent(absence::malformed);
+  return absence::malformed;
+}
+
+// What a command that failed tells the caller.
+outcome after(trouble how) {
+  auto o = absent(reason_of(how));
+  o.how = how;
+  return o;
+}
+
+// What the completion code of Get Sensor Reading means. FreeIPMI does not look at it in ipmi_cmd(). Like
+// ipmi_sensor_read(), this takes every code without a meaning of its own for a sensor that has no value now.
+trouble trouble_of(std::optional<std::uint64_t> code) {
+  if (!code) return trouble::malformed;
+  switch (*code) {
+    case IPMI_COMP_CODE_COMMAND_SUCCESS: return trouble::none;
+    case IPMI_COMP_CODE_NODE_BUSY: return trouble::busy;
+    case IPMI_COMP_CODE_COMMAND_TIMEOUT: return trouble::timed_out;
+    case IPMI_COMP_CODE_INSUFFICIENT_PRIVILEGE_LEVEL: return trouble::forbidden;
+    case IPMI_COMP_CODE_INVALID_COMMAND:
+    case IPMI_COMP_CODE_COMMAND_INVALID_FOR_LUN: return trouble::unknown;
+    default: return trouble::refused;
+  }
 }
 
 // Decodes a temperature byte of DCMI (1.5, table 6-24): sign and magnitude.
@@ -115,6 +130,7 @@ outcome sensor_reader::read(const known_sensor& s) {
 }
 
 outcome sensor_reader::read_sdr(const known_sensor& s) {
+  if (s.lun != 0) return read_other_lun(s);
   std::uint8_t raw = 0;
   double* value = nullptr;
   std::uint16_t bits = 0;
@@ -142,6 +158,43 @@ outcome sensor_reader::read_sdr(const known_sensor& s) {
     case IPMI_SENSOR_READ_ERR_IPMI_ERROR: return after(link_.last_trouble());
     default: return absent(absence::malformed);
   }
+}
+
+// ipmi_sensor_read() asks LUN 0 alone. Before FreeIPMI 1.6.8 it even gives the value that the sensor of this
+// number has there. So the helper itself sends Get Sensor Reading to the other LUN. This is the only place
+// that names a command by its number, and the only command that it may name.
+outcome sensor_reader::read_other_lun(const known_sensor& s) {
+  answer question(tmpl_cmd_get_sensor_reading_rq), a(tmpl_cmd_get_sensor_reading_rs);
+  if (::fill_cmd_get_sensor_reading(static_cast<std::uint8_t>(s.about.number), question.get()) < 0) {
+    return absent(absence::malformed);
+  }
+  if (::ipmi_cmd(link_.context(), s.lun, IPMI_NET_FN_SENSOR_EVENT_RQ, question.get(), a.get()) < 0) {
+    return after(link_.last_trouble());
+  }
+  if (const auto how = trouble_of(a.field("comp_code")); how != trouble::none) return after(how);
+  const auto raw = a.field("sensor_reading"), unavailable = a.field("reading_state"),
+             scanned = a.field("sensor_scanning");
+  if (!raw || !unavailable || !scanned) return absent(absence::malformed);
+  if (*unavailable == IPMI_SENSOR_READING_STATE_UNAVAILABLE ||
+      *scanned == IPMI_SENSOR_SCANNING_ON_THIS_SENSOR_DISABLE) {
+    return absent(absence::no_data);
+  }
+  outcome o;
+  if (s.about.kind == sensor_kind::state) {
+    const auto bits = static_cast<std::uint16_t>(a.field("sensor_event_bitmask1").value_or(0) |
+                                                 a.field("sensor_event_bitmask2").value_or(0) << 8);
+    o.got.state = bits;
+    o.got.words = words_of(s, bits);
+    return o;
+  }
+  double value = 0;
+  const auto& f = s.factors;
+  if (::ipmi_sensor_decode_value(f.r_exponent, f.b_exponent, f.m, f.b, f.linearization, f.format,
+                                 static_cast<std::uint8_t>(*raw), &value) < 0) {
+    return absent(absence::no_data);  // non-linear, with formulas of its maker
+  }
+  o.got.value = in_unit(s, value);
+  return o;
 }
 
 std::vector<std::string> sensor_reader::words_of(const known_sensor& s, std::uint16_t bits) const {
@@ -247,9 +300,11 @@ result<std::vector<known_sensor>> sensor_reader::extras(bool patient, const std:
     if (const auto known = link_.answered(patient); !known) return known.error();
   }
   between();
-  // DCMI power that is inactive or forbidden now may become available, so the sensor is kept. A BMC that does
-  // not know the command never gives it.
-  if (power.got.reason != absence::missing) {
+  // DCMI power that is inactive, forbidden or refused now may become available, so the sensor is kept. A BMC
+  // that does not know the command never gives it, nor does one that says that it cannot measure power.
+  const bool never =
+      power.how == trouble::unknown || (power.how == trouble::refused && !link_.measures_power());
+  if (!never) {
     all.push_back(of_system("dcmi.power", "DCMI Power", sensor_kind::power, "watts", sensor_origin::dcmi));
   }
   for (const auto& e : dcmi_entities) {

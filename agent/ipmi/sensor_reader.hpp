@@ -19,7 +19,7 @@ class sensor_reader {
   sensor_reader(const bmc_link& link, const bmc& who);
 
   struct outcome {
-    trouble how = trouble::none;  ///< lost: the link is gone. busy: there is nothing to report, ask again
+    trouble how = trouble::none;  ///< why the command failed
     reading got;                  ///< with value, state or reason; without key and time
   };
   /// Blocks: one command.
@@ -31,6 +31,7 @@ class sensor_reader {
 
  private:
   outcome read_sdr(const known_sensor& s);
+  outcome read_other_lun(const known_sensor& s);
   outcome read_dcmi_power();
   outcome read_dcmi_temperature(const known_sensor& s);
   outcome read_chassis();

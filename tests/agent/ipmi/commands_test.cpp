@@ -16,7 +16,12 @@ using namespace std::chrono_literals;
 TEST_SUITE_BEGIN("agent/ipmi/commands");
 
 TEST_CASE("only commands that read, open a session or reserve are ever sent") {
-  lan_fixture f;
+  auto board = boards::two_sockets();
+  auto far = board.sensors[1];
+  far.name = "Far Temp";
+  far.lun = 1;
+  board.sensors.push_back(far);
+  lan_fixture f(board);
   f.bmc.note_commands();
   const auto log = f.bmc.folder() + "/commands";
   {
@@ -25,6 +30,7 @@ TEST_CASE("only commands that read, open a session or reserve are ever sent") {
     REQUIRE(over_lan.next_reading("dcmi.power"));
     over_lan.say(interest{{{"20.0.0a", 50}, {"20.0.0b", 50}}});
     REQUIRE(over_lan.next_reading("20.0.0b"));
+    REQUIRE(over_lan.next_reading("20.1.02"));
     f.bmc.scanning(1, false);
     over_lan.listen(500ms);
     over_lan.hang_up();
@@ -33,6 +39,7 @@ TEST_CASE("only commands that read, open a session or reserve are ever sent") {
                            f.bmc.shim_environment("log " + log));
     in_band.say(every(100));
     REQUIRE(in_band.next_reading("dcmi.power"));
+    REQUIRE(in_band.next_reading("20.1.02"));
     in_band.listen(300ms);
   }
   const std::set<std::string> allowed{

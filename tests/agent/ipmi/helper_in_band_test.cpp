@@ -91,6 +91,8 @@ TEST_CASE(
     SUBCASE("whether it has DCMI") { what = "fail 1 192 fail_netfn 44"; }
     SUBCASE("its chassis") { what = "fail 1 192 fail_netfn 0"; }
     SUBCASE("a DCMI temperature") { what = "fail 16 192 fail_netfn 44"; }
+    SUBCASE("whether it has DCMI: not in this state") { what = "fail 1 213 fail_netfn 44"; }
+    SUBCASE("its chassis: out of time") { what = "fail 1 195 fail_netfn 0"; }
     CAPTURE(what);
     helper_process helper(flags, bmc.shim_environment(what));
     REQUIRE(helper.until(busy));
@@ -107,6 +109,70 @@ TEST_CASE(
     CHECK_FALSE(helper.last<ipmi::bmc>()->dcmi);
     CHECK(helper.last<inventory_end>()->count == 13);
   }
+}
+
+TEST_CASE("a sensor that the BMC has no time for is absent alone; a driver without a BMC is a lost link") {
+  bmc_sim bmc;
+  auto flags = flags_of(bmc);
+  // The look at the repository would find a dead BMC, too.
+  flags.insert(flags.end(), {"--repository-period", "55s"});
+  SUBCASE("Get Sensor Reading of one number: timeout (C3)") {
+    helper_process helper(flags, bmc.shim_environment("fail 45 195 fail_netfn 4 fail_first 2"));
+    REQUIRE(helper.until_status(true));
+    const auto said = helper.count<status>();
+    helper.say(every(100));
+    CHECK(helper.next_reading("20.0.02")->reason == absence::timeout);
+    CHECK(helper.next_value("20.0.03")->value == 58);
+    CHECK(helper.next_value("dcmi.power")->value == 417);
+    bmc.set_shim("");
+    CHECK(helper.next_value("20.0.02")->value == 61);
+    CHECK(helper.count<status>() == said);
+  }
+  SUBCASE("every command: timeout, as Linux' driver says of a BMC that is gone") {
+    helper_process helper(flags, bmc.shim_environment());
+    helper.say(every(100));
+    REQUIRE(helper.next_value("20.0.02"));
+    bmc.set_shim("fail_all 195");
+    CHECK(helper.until(
+        [](const auto& m) {
+          const auto* s = std::get_if<status>(&m);
+          return s != nullptr && !s->ok && s->message.find("stopped answering") != std::string::npos;
+        },
+        30s));
+    bmc.set_shim("");
+    CHECK(helper.until_status(true));
+    CHECK(helper.next_value("20.0.02")->value == 61);
+  }
+}
+
+TEST_CASE("DCMI power that is refused when a session begins stays in the list if the BMC can measure power") {
+  bmc_sim bmc;
+  const auto refused = [](int code) { return "fail 2 " + std::to_string(code) + " fail_netfn 44"; };
+  SUBCASE("it comes when the BMC is ready") {
+    int code = 0;
+    SUBCASE("not in this state (D5)") { code = 213; }
+    SUBCASE("unspecified (FF)") { code = 255; }
+    CAPTURE(code);
+    helper_process helper(flags_of(bmc), bmc.shim_environment(refused(code)));
+    REQUIRE(helper.until_status(true));
+    CHECK(helper.last<inventory_end>()->count == 14);
+    helper.say(every(100));
+    const auto first = helper.next_reading("dcmi.power");
+    REQUIRE(first);
+    CHECK(first->reason == absence::no_data);
+    bmc.set_shim("");
+    CHECK(helper.next_value("dcmi.power")->value == 417);
+  }
+  std::string what;
+  SUBCASE("the BMC does not know the command (C1)") { what = refused(193); }
+  SUBCASE("the BMC says that it cannot measure power") {
+    bmc.write("values/dcmi_power_management", "0");
+    what = refused(213);
+  }
+  if (what.empty()) return;
+  helper_process helper(flags_of(bmc), bmc.shim_environment(what));
+  REQUIRE(helper.until_status(true));
+  CHECK(helper.last<inventory_end>()->count == 13);
 }
 
 TEST_CASE("a slow BMC: pings are answered between the questions of what it is and what it has") {
@@ -181,6 +247,40 @@ TEST_CASE("a BMC without DCMI has one sensor less, and one whose SDR has no inle
     helper.say(interest{{{"dcmi.cpu.1", 100}}});
     CHECK(helper.next_reading("dcmi.cpu.1")->value == 71);
   }
+}
+
+TEST_CASE("a BMC with more than 255 sensors: those of LUN 1 and 3 have values of their own") {
+  auto board = boards::two_sockets();
+  auto temperature = board.sensors[1];  // CPU0 Temp, number 2, 61 °C
+  temperature.name = "Far Temp";
+  temperature.lun = 1;
+  temperature.value = 74;
+  temperature.m = 2;
+  board.sensors.push_back(temperature);
+  auto removed = temperature;
+  removed.name = "Removed Temp";
+  removed.number = 3;
+  removed.in_board = false;
+  board.sensors.push_back(removed);
+  auto supply = board.states[0];  // PSU1 Status, number 11, present
+  supply.name = "Far Status";
+  supply.lun = 3;
+  supply.asserted = {0, 1};
+  board.states.push_back(supply);
+  bmc_sim bmc(board);
+  helper_process helper(flags_of(bmc), bmc.shim_environment());
+  REQUIRE(helper.until_status(true));
+  helper.say(every(100));
+  CHECK(helper.next_value("20.1.02")->value == 74);
+  CHECK(helper.next_value("20.0.02")->value == 61);
+  CHECK(helper.next_reading("20.1.03")->reason == absence::no_data);
+  bmc.scanning(2, false, 1);
+  CHECK(helper.next("20.1.02", [](const reading& r) { return r.reason == absence::no_data; }));
+  helper.say(interest{{{"20.3.0b", 100}, {"20.0.0b", 100}}});
+  CHECK(helper.next_value("20.3.0b")->state == 3u);
+  CHECK(helper.next_value("20.0.0b")->state == 1u);
+  bmc.set_shim("fail 45 192 fail_netfn 4");  // busy
+  CHECK(helper.next("20.3.0b", [](const reading& r) { return r.reason == absence::timeout; }));
 }
 
 TEST_CASE("DCMI power brings what the BMC saw over its window, where it has one and measures") {

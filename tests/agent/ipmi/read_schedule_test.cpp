@@ -168,6 +168,27 @@ TEST_CASE("a sensor without a value is asked less often until it has one again")
   CHECK(s.periods_ms().at("s0") == 1'000);
 }
 
+TEST_CASE("an unanswered reading lets the others go first, and comes more and more seldom until answered") {
+  read_schedule s;
+  s.set(sensors(3, 1s), 0.05, at(0s));
+  REQUIRE(s.next()->key == "s0");
+  s.unanswered("s0", at(5s));
+  s.set(sensors(3, 1s), 0.05, at(6s));  // the link is open again
+  CHECK(s.next()->key == "s1");
+  s.done("s1", at(6s), at(6s) + 1ms, true);
+  CHECK(s.next()->key == "s2");
+  CHECK(s.periods_ms().at("s0") == 1'000);  // once may be a failure of the whole BMC
+  s.unanswered("s0", at(10s));
+  CHECK(s.periods_ms().at("s0") == 2'000);
+  s.unanswered("s0", at(20s));
+  CHECK(s.periods_ms().at("s0") == 4'000);
+  for (int i = 0; i < 40; ++i) s.unanswered("s0", at(20s));
+  CHECK(s.periods_ms().at("s0") == 512'000);
+  CHECK(s.periods_ms().at("s1") == 1'000);
+  s.done("s0", at(600s), at(600s) + 1ms, true);
+  CHECK(s.periods_ms().at("s0") == 1'000);
+}
+
 TEST_CASE("a new choice of sensors keeps what was learnt, and a shorter period takes effect at once") {
   read_schedule s;
   s.set(sensors(1, 1h), 0.05, at(0s));

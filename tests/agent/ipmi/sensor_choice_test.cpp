@@ -60,7 +60,33 @@ TEST_CASE("watts of a supply and of the system are told apart, so that nobody ad
   CHECK(role(power, "PS1 Output", 0x0a) == sensor_role::psu_output);
   CHECK(role(power, "Pwr Consumption") == sensor_role::system_power);
   CHECK(role(power, "Sys Power") == sensor_role::system_power);
+  CHECK(role(power, "System Board Pwr Consumption") == sensor_role::system_power);
   CHECK(role(power, "CPU Power") == sensor_role::none);
+}
+
+TEST_CASE("the watts of a part are not the machine's, whatever total it is of") {
+  CHECK(role(power, "Total_Power") == sensor_role::system_power);
+  for (const auto* name : {"CPU_Total_Power", "MEM_Total_Power", "HDD_Total_Power", "GPU_Total_Power",
+                           "SYS_FAN_PWR", "Total DIMM Power"}) {
+    CAPTURE(name);
+    CHECK(role(power, name) == sensor_role::none);
+  }
+}
+
+TEST_CASE("a chassis is a blade's enclosure unless somebody says otherwise") {
+  CHECK(role(power, "Chassis Power") == sensor_role::none);
+  const std::vector<role_rule> rules{{"Chassis Power", sensor_role::system_power}};
+  CHECK(role_of(of(power, "Chassis Power"), rules) == sensor_role::system_power);
+}
+
+TEST_CASE("each supply is found by its name, whatever its number, where the entity says nothing") {
+  for (const auto* name : {"ps0_input_power", "PS1 Input Power", "PS3 Input Power", "01-PS4 Pwr", "PMB1Power",
+                           "PMB2Power", "CRPS3 Pwr", "Power Supply 3", "PSU0"}) {
+    CAPTURE(name);
+    CHECK(role(power, name, 0) == sensor_role::psu_input);
+  }
+  CHECK(role(power, "PS4 Output", 0) == sensor_role::psu_output);
+  CHECK(role(power, "PS Redundancy", 0) == sensor_role::none);
 }
 
 TEST_CASE("a rule for an odd board wins over all that") {

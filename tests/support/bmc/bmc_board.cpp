@@ -60,29 +60,30 @@ std::string emulator_commands(const board_spec& board, const std::string& folder
   text += fmt::format("mc_set_guid 0x20 {}\n", board.guid);
   for (const auto& s : board.sensors) {
     if (!s.in_board) continue;
-    text += fmt::format("sensor_add 0x20 0 {} {} 0x01 poll 100 file \"{}/{}\" base=10 div={}\n", s.number,
-                        s.type == "Temperature" ? 1
-                        : s.type == "Voltage"   ? 2
-                        : s.type == "Fan"       ? 4
-                                                : 11,
-                        folder, value_file(s.name), s.m);
+    text +=
+        fmt::format("sensor_add 0x20 {} {} {} 0x01 poll 100 file \"{}/{}\" base=10 div={}\n", s.lun, s.number,
+                    s.type == "Temperature" ? 1
+                    : s.type == "Voltage"   ? 2
+                    : s.type == "Fan"       ? 4
+                                            : 11,
+                    folder, value_file(s.name), s.m);
     if (!s.upper) continue;
     const auto& u = *s.upper;
-    text += fmt::format("sensor_set_threshold 0x20 0 {} settable 111000 {} {} {} 00 00 00\n", s.number,
-                        u[2] / s.m, u[1] / s.m, u[0] / s.m);
+    text += fmt::format("sensor_set_threshold 0x20 {} {} settable 111000 {} {} {} 00 00 00\n", s.lun,
+                        s.number, u[2] / s.m, u[1] / s.m, u[0] / s.m);
     // Bits 6 to 11: the upper thresholds, when the value rises above them and when it falls below.
     text += fmt::format(
-        "sensor_set_event_support 0x20 0 {} enable scanning per-state 000111111000000 000111111000000 "
+        "sensor_set_event_support 0x20 {} {} enable scanning per-state 000111111000000 000111111000000 "
         "000111111000000 000111111000000\n",
-        s.number);
+        s.lun, s.number);
   }
   for (const auto& s : board.states) {
     // These are read from a file, too: OpenIPMI 2.0.37 answers "no response" (0xce) for a sensor that it has
     // never polled.
-    text += fmt::format("sensor_add 0x20 0 {} 0x08 0x6f poll 100 file \"{}/{}\" base=10\n", s.number, folder,
-                        value_file(s.name));
+    text += fmt::format("sensor_add 0x20 {} {} 0x08 0x6f poll 100 file \"{}/{}\" base=10\n", s.lun, s.number,
+                        folder, value_file(s.name));
     const auto known = bits(s.states);
-    text += fmt::format("sensor_set_event_support 0x20 0 {} enable scanning per-state {} {} {} {}\n",
+    text += fmt::format("sensor_set_event_support 0x20 {} {} enable scanning per-state {} {} {} {}\n", s.lun,
                         s.number, known, known, known, known);
   }
   return text + "mc_enable 0x20\n";
@@ -98,9 +99,9 @@ std::string records(const board_spec& board) {
       "BMC\"\nendsdr\n\n";
   const auto begin = [&text](int type, const auto& s) {
     text += fmt::format(
-        "sdr type {}\n  sensor_owner_id 0x20\n  sensor_owner_lun 0\n  channel_number 0\n  sensor_number {}\n"
+        "sdr type {}\n  sensor_owner_id 0x20\n  sensor_owner_lun {}\n  channel_number 0\n  sensor_number {}\n"
         "  entity_id {}\n  entity_instance {}\n  sensor_type {}\n",
-        type, s.number, s.entity, s.instance, s.type);
+        type, s.lun, s.number, s.entity, s.instance, s.type);
   };
   for (const auto& s : board.sensors) {
     begin(1, s);

@@ -22,6 +22,7 @@ struct board_sensor {
   int r_exp = 0;
   std::optional<std::array<int, 3>> upper;  ///< non-critical, critical, non-recoverable; as `value`
   bool in_board = true;                     ///< false: only the SDR lists it: the part was taken out
+  unsigned lun = 0;                         ///< of the BMC; each has numbers of its own
 };
 
 /// A sensor with states, of the sensor-specific event type (0x6f).
@@ -33,6 +34,7 @@ struct board_state {
   unsigned instance = 1;
   std::vector<unsigned> states;    ///< the states that the sensor can report
   std::vector<unsigned> asserted;  ///< the states at start
+  unsigned lun = 0;
 };
 
 struct board_spec {

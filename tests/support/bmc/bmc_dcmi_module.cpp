@@ -2,7 +2,8 @@
 // which ipmi_sim lacks. Option: the folder of values. In it dcmi_watts holds the power; dcmi_inlet and
 // dcmi_cpu (optional) hold temperatures in °C. dcmi_statistics (optional) holds the least, mean and most
 // watts and the milliseconds of that period; without it these are since the start. Without a number in
-// dcmi_watts the power measurement is inactive. Source: DCMI specification 1.5, 6.1.1 (capabilities), 6.6.1
+// dcmi_watts the power measurement is inactive. With 0 in dcmi_power_management (optional) the BMC says that
+// it cannot measure power. Source: DCMI specification 1.5, 6.1.1 (capabilities), 6.6.1
 // (power reading), 6.7.3 (temperature reading).
 #include <OpenIPMI/lanserv.h>
 #include <algorithm>
@@ -58,7 +59,9 @@ class answer {
 void capabilities(unsigned char parameter, answer& to) {
   to.add({1, 5, 2});  // DCMI 1.5, parameter revision 2
   switch (parameter) {
-    case 1: to.add({0, 1, 7}); return;  // power management; in-band and LAN access
+    case 1:  // power management; in-band and LAN access
+      to.add({0, number_in("dcmi_power_management") == 0 ? 0u : 1u, 7});
+      return;
     case 2: to.add({0, 0, 0, 0, 1}); return;
     case 3: to.add({0x20, 0}); return;  // the power management device
     case 4: to.add({1, 0xff, 0xff}); return;

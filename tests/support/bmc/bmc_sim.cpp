@@ -186,9 +186,9 @@ void bmc_sim::add_description(std::uint8_t number, const std::string& name) {
   console(command);
 }
 
-void bmc_sim::scanning(int sensor_number, bool on) {
+void bmc_sim::scanning(int sensor_number, bool on, int lun) {
   const std::string none = " 000000000000000";
-  console("sensor_set_event_support 0x20 0 " + std::to_string(sensor_number) +
+  console("sensor_set_event_support 0x20 " + std::to_string(lun) + " " + std::to_string(sensor_number) +
           (on ? " enable scanning" : " disable no-scanning") + " none" + none + none + none + none);
 }
 

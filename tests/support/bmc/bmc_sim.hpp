@@ -43,7 +43,7 @@ class bmc_sim {
   /// Adds the description of a temperature sensor while the simulator runs; the board has no such sensor.
   void add_description(std::uint8_t number, const std::string& name);
   /// Stops the readings of this sensor (N/A), or starts them again.
-  void scanning(int sensor_number, bool on);
+  void scanning(int sensor_number, bool on, int lun = 0);
 
   void freeze();  ///< SIGSTOP: it neither answers nor refuses
   void thaw();

@@ -6,6 +6,8 @@
 //   delay_ms 20          each answer comes this much later
 //   fail 45 192          commands of this number get this completion code instead (0xc0 node busy)
 //   fail_netfn 4         only those of this network function (default: any)
+//   fail_first 2         only those whose first byte of data is this: the number of a sensor (default: any)
+//   fail_all 195         every command gets this completion code: what the kernel's driver says of a dead BMC
 //   log /tmp/commands    a line "netfn command" for each command sent
 // Sources: include/uapi/linux/ipmi.h of Linux; the VM protocol as QEMU's hw/ipmi/ipmi_bmc_extern.c documents
 // it.
@@ -42,7 +44,7 @@ bool is_device(const char* path) {
 struct control {
   int port = 0;
   int delay_ms = 0;
-  int fail_command = -1, fail_code = 0, fail_netfn = -1;
+  int fail_command = -1, fail_code = 0, fail_netfn = -1, fail_first = -1, fail_all = -1;
   std::string log;
 };
 
@@ -55,9 +57,19 @@ control read_control() {
     if (word == "delay_ms") in >> c.delay_ms;
     if (word == "fail") in >> c.fail_command >> c.fail_code;
     if (word == "fail_netfn") in >> c.fail_netfn;
+    if (word == "fail_first") in >> c.fail_first;
+    if (word == "fail_all") in >> c.fail_all;
     if (word == "log") in >> c.log;
   }
   return c;
+}
+
+// The completion code for the answer to this command; -1: that of the simulated BMC.
+int code_instead(const control& c, const ipmi_msg& m) {
+  if (c.fail_all >= 0) return c.fail_all;
+  const bool meant = m.cmd == c.fail_command && (c.fail_netfn < 0 || m.netfn == c.fail_netfn) &&
+                     (c.fail_first < 0 || (m.data_len > 0 && m.data[0] == c.fail_first));
+  return meant ? c.fail_code : -1;
 }
 
 int bmc = -1;  // the descriptor that the program takes for the device
@@ -123,7 +135,7 @@ int send_command(const ipmi_req& request) {
       std::fclose(log);
     }
   }
-  failing = command == c.fail_command && (c.fail_netfn < 0 || c.fail_netfn == netfn) ? c.fail_code : -1;
+  failing = code_instead(c, request.msg);
   if (c.delay_ms > 0) ::usleep(static_cast<useconds_t>(c.delay_ms) * 1000);
   const auto* to = reinterpret_cast<const ipmi_system_interface_addr*>(request.addr);
   std::vector<unsigned char> raw(3 + request.msg.data_len);
