@@ -9,6 +9,8 @@
 // - A small file may unpack to a large message. The size is computed before anything is unpacked.
 // - Instants may be any number. Those that no machine can have are refused, because they are shifted and
 //   compared later, which must not overflow.
+// - It may name a statistic or a kind of strategy that only another release knows. That costs only itself: it
+//   keeps its place in the list, since nodes' words count places, but has no name that anybody asks for.
 // - A list may be longer than it says, or end early. The number of nodes stands in the first message, and
 //   all of them must be there. Half a snapshot is not used: a node whose state is missing would begin as if
 //   it had never violated anything.
@@ -64,27 +66,25 @@ result<snapshot> read(schema::Snapshot::Reader in) {
   out.taken_wall = std::chrono::system_clock::time_point(std::chrono::nanoseconds(in.getWallNs()));
   for (const auto c : in.getColumns()) {
     snapshot::column& column = out.columns.emplace_back();
+    if (c.getStatistic() >= store::statistic_names.size()) continue;  // it keeps its place, without a name
     column.spec.metric = text(c.getMetric());
     column.spec.window = duration(c.getWindowNs());
     column.meaning = text(c.getMeaning());
-    if (c.getStatistic() >= store::statistic_names.size())
-      return malformed("a column of an unknown statistic");
     column.spec.stat = static_cast<store::statistic>(c.getStatistic());
   }
   for (const auto s : in.getStrategies()) {
     policy::strategy_mark& mark = out.strategies.emplace_back();
+    const auto kinds = policy::strategies();
+    const auto kind =
+        std::ranges::find_if(kinds, [&](const auto* d) { return text(s.getKind()) == d->name; });
+    if (kind == kinds.end()) continue;  // it keeps its place, without a name
+    mark.kind = (*kind)->kind;
     mark.key = {text(s.getNamespace()), text(s.getName())};
     mark.uid = text(s.getUid());
     mark.content = s.getContent();
     if (s.getGiven() && !believable(s.getLastGivenNs()))
       return malformed("a label went on in no machine's time");
     if (s.getGiven()) mark.last_given = from_ns(s.getLastGivenNs());
-    const auto kinds = policy::strategies();
-    const auto kind =
-        std::ranges::find_if(kinds, [&](const auto* d) { return text(s.getKind()) == d->name; });
-    if (kind == kinds.end())
-      return malformed(fmt::format("a strategy of an unknown kind, {}", text(s.getKind())));
-    mark.kind = (*kind)->kind;
   }
   for (const auto p : in.getPolicies()) {
     if (out.policies.size() == most_kept_policies) break;

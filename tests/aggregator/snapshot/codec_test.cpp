@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <fstream>
@@ -11,7 +12,9 @@
 #include <map>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace snapshot_codec_test {
 
@@ -108,6 +111,31 @@ TEST_SUITE("aggregator/snapshot/codec") {
       CHECK(n.name == "node-" + std::to_string(i));
       CHECK(n.words == store::words(4'000, i));
     }
+  }
+
+  // A release that is rolled back, or upgraded pod by pod, reads snapshots of the newer one.
+  TEST_CASE("a kind of strategy and a statistic of a newer release cost only themselves, not the snapshot") {
+    // The newer release's names are put in the place of known ones of the same length.
+    const auto renamed = [](std::vector<std::byte> bytes, std::string_view from, std::string_view to) {
+      std::string all(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+      const std::size_t at = all.find(from);
+      REQUIRE(at != std::string::npos);
+      std::ranges::copy(std::as_bytes(std::span(to)), bytes.begin() + static_cast<std::ptrdiff_t>(at));
+      return bytes;
+    };
+    snapshot s = sample();
+    snapshot::column newer = s.columns[0];
+    newer.spec.stat = static_cast<store::statistic>(200);
+    s.columns.insert(s.columns.begin(), newer);
+    const auto back = decode(renamed(encode(std::move(s)), "desched", "deepfre"));
+    REQUIRE(back.has_value());
+    REQUIRE(back->columns.size() == 2);
+    CHECK(back->columns[0].spec.metric.empty());
+    CHECK(back->columns[1].spec == sample().columns[0].spec);
+    REQUIRE(back->strategies.size() == 2);
+    CHECK(back->strategies[0].key == policy::policy_key{});
+    CHECK(back->strategies[1].key == policy::policy_key{"lab", "cold"});
+    CHECK(back->nodes.size() == 2);
   }
 
   TEST_CASE("a policy that no object could say is left out, and costs only itself") {
