@@ -105,6 +105,7 @@ core::~core() = default;
 
 void core::connected(store::node_id id, std::string agent_version, std::string peer_address, instant now) {
   store_.set_linked(id, true, at(now));
+  contact_of(id).came(now_);
   heard_of({.id = id,
             .connected = true,
             .agent_version = std::move(agent_version),
@@ -121,6 +122,11 @@ node_tenants& core::tenants_of(store::node_id id) {
   return tenants_[store::index(id)];
 }
 
+node_contact& core::contact_of(store::node_id id) {
+  if (contacts_.size() <= store::index(id)) contacts_.resize(store::index(id) + 1);
+  return contacts_[store::index(id)];
+}
+
 const node_tenants& core::tenants(store::node_id id) const {
   static const node_tenants nobody;
   return store::index(id) < tenants_.size() ? tenants_[store::index(id)] : nobody;
@@ -129,6 +135,7 @@ const node_tenants& core::tenants(store::node_id id) const {
 void core::disconnected(store::node_id id, instant now) {
   store_.set_linked(id, false, at(now));
   tenants_of(id).left(now_);
+  contact_of(id).left(now_);
   heard_of({.id = id, .connected = false});
 }
 
@@ -172,6 +179,7 @@ void core::policies(policies_in_force all, instant now) {
   policies_read_ = policies_read_ || wanted_.complete || !options_.in_cluster;
   put_in_force();  // the engine asks which versions were in force before
   if (policies_read_) recalled_policies_.clear();
+  if (policies_read_ && recalled_) recalled_->drop_policies();
   settle();
 }
 
@@ -294,6 +302,7 @@ std::vector<store::warehouse::gone_node> core::forget_idle(duration idle, instan
   for (const auto& n : gone) {
     news.ids.push_back(n.id);
     tenants_of(n.id) = {};
+    contact_of(n.id) = {};
   }
   learning_.forget(news.ids);
   yield_(faces_news(std::move(news)));

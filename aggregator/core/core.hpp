@@ -1,6 +1,7 @@
 #pragma once
 
 #include "aggregator/core/changes.hpp"
+#include "aggregator/core/node_contact.hpp"
 #include "aggregator/core/node_tenants.hpp"
 #include "aggregator/core/power_learning.hpp"
 #include "aggregator/core/reading_shares.hpp"
@@ -8,6 +9,7 @@
 #include "aggregator/labels/label_router.hpp"
 #include "aggregator/policy/cost/affordable.hpp"
 #include "aggregator/policy/engine/engine.hpp"
+#include "aggregator/snapshot/kept_state.hpp"
 #include "aggregator/snapshot/snapshot.hpp"
 #include "aggregator/store/warehouse.hpp"
 #include "common/error.hpp"
@@ -142,9 +144,13 @@ class core {
   /// what it learned of its watts, to its values, and last to its windows; `all.left_out` counts what is not
   /// in. Cost: some 2 µs a node, 10 with windows.
   bool add_nodes(draft& d, std::size_t most) const;
-  /// Goes on from a snapshot; to be called before any other event. Its nodes are known from now on, not
-  /// connected; their values count until they expire. `shift`: shift_of(). What it says of policies counts
-  /// once these policies are set, until forget_snapshot(). Returns how many nodes it had.
+  /// Goes on from snapshots, the preferred one first; to be called before any other event. Each node is taken
+  /// from the one that knows most of it (best_nodes()), but what it learned of its watts from the one in
+  /// which it had learned more. The nodes are known from now on, not connected; their values count until they
+  /// expire. What the snapshots say of policies counts once these policies are set, until
+  /// forget_snapshot(). Returns how many nodes were taken from each. At least one.
+  std::vector<std::size_t> recall(std::vector<kept_state> from, instant now);
+  /// Goes on from one snapshot. `shift`: shift_of(). Returns how many nodes it had.
   std::size_t recall(snapshot from, duration shift, instant now);
   /// The versions of policies that an earlier process had read last, from the snapshot; for
   /// policy_set::recall(). Empty once all policies have been set.
@@ -175,8 +181,11 @@ class core {
 
   instant at(instant now) noexcept { return now_ = std::max(now_, now); }
   node_tenants& tenants_of(store::node_id id);
+  node_contact& contact_of(store::node_id id);
   void heard_of(store::node_update u);
   void add_node(draft& d, store::node_id id) const;
+  void recall_node(kept_node from, store::node_id id);
+  void recall_learned();
   std::vector<policy::kept_policy> policies_to_keep() const;
   void put_in_force();
   void tell(power_learning::news learned);
@@ -200,6 +209,7 @@ class core {
   labels::label_router router_;
   power_learning learning_;
   std::vector<node_tenants> tenants_;       // by node id
+  std::vector<node_contact> contacts_;      // by node id
   std::unique_ptr<recollection> recalled_;  // null: there is none, or no longer
   std::vector<policy::kept_policy> recalled_policies_;
   policies_in_force wanted_;

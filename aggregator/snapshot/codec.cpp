@@ -107,6 +107,14 @@ std::optional<snapshot::tenant> read(schema::Tenant::Reader in) {
   return out;
 }
 
+/// None: there was none, or it cannot have been.
+std::optional<snapshot::contact> contact_in(schema::Node::Reader in) {
+  if (!in.getHeard() || !believable(in.getSinceNs()) || !believable(in.getUntilNs()) ||
+      in.getSinceNs() > in.getUntilNs())
+    return std::nullopt;
+  return snapshot::contact{from_ns(in.getSinceNs()), from_ns(in.getUntilNs())};
+}
+
 /// False: there are more than `most`.
 bool read_nodes(schema::Snapshot::Reader in, std::size_t most, std::vector<snapshot::node>& out) {
   for (const auto n : in.getNodes()) {
@@ -121,6 +129,7 @@ bool read_nodes(schema::Snapshot::Reader in, std::size_t most, std::vector<snaps
       if (node.tenants.size() == snapshot::most_tenants) break;
       if (auto tenant = read(t)) node.tenants.push_back(std::move(*tenant));
     }
+    node.heard = contact_in(n);
   }
   return true;
 }
@@ -179,6 +188,11 @@ void write_nodes(schema::Snapshot::Builder root, std::span<const snapshot::node>
       tenants[t].setBootId(one.boot.c_str());
       tenants[t].setLastNs(to_ns(one.last));
     }
+    if (n.heard) {
+      nodes[i].setHeard(true);
+      nodes[i].setSinceNs(to_ns(n.heard->since));
+      nodes[i].setUntilNs(to_ns(n.heard->until));
+    }
   }
 }
 
@@ -197,6 +211,9 @@ class byte_stream final : public kj::OutputStream {
 
 namespace {
 
+/// A wall clock that goes back by less was corrected, not set.
+constexpr duration usual_correction = std::chrono::seconds(1);
+
 /// Within one boot the instants need no translation. A boot without an id equals no other boot.
 bool same_boot(const snapshot& s, const clocks& now) noexcept {
   return !s.boot_id.empty() && s.boot_id == now.boot_id && s.taken <= now.boot;
@@ -204,13 +221,16 @@ bool same_boot(const snapshot& s, const clocks& now) noexcept {
 
 }  // namespace
 
-duration age_of(const snapshot& s, const clocks& now) noexcept {
+std::optional<duration> age_of(const snapshot& s, const clocks& now) noexcept {
   if (same_boot(s, now)) return now.boot - s.taken;
-  return std::max(std::chrono::duration_cast<duration>(now.wall - s.taken_wall), duration::zero());
+  const auto age = std::chrono::duration_cast<duration>(now.wall - s.taken_wall);
+  if (age < -usual_correction) return std::nullopt;
+  return std::max(age, duration::zero());
 }
 
 duration shift_of(const snapshot& s, const clocks& now) noexcept {
-  return same_boot(s, now) ? duration::zero() : now.boot - age_of(s, now) - s.taken;
+  return same_boot(s, now) ? duration::zero()
+                           : now.boot - age_of(s, now).value_or(duration::zero()) - s.taken;
 }
 
 // Lists and texts begin with a pointer and end with a zero; a label is an entry of a tree in memory. A tenant

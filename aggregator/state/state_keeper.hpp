@@ -37,8 +37,7 @@ class state_keeper {
   /// Makes ask_replicas() return. Any thread.
   void stop_asking();
 
-  /// Gives the core the state that counts: the file's, or what other replicas `told`. Before any other event
-  /// of the core.
+  /// Gives the core what other replicas `told` and what the file has. Before any other event of the core.
   void begin(replicas::outcome told);
   const beginning& began() const noexcept { return began_; }
 
@@ -52,8 +51,7 @@ class state_keeper {
   state_file::counters counted() const { return file_ ? file_->counted() : state_file::counters{}; }
 
  private:
-  std::optional<snapshot> state_of_file() const;
-  void go_on_from(snapshot s, std::string_view whose);
+  std::optional<snapshot> state_of_file(const clocks& now) const;
   async::task<void> keep_writing();
   async::task<void> forget_in_time();
   async::task<snapshot> copy_core(duration& took);

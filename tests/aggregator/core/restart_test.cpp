@@ -77,6 +77,21 @@ int unlabelled_temp(std::size_t n, int t) {
   return t < 11 ? 50 : 90;
 }
 
+// What each node does by itself, however many others a replica hears.
+constexpr auto each_for_itself = R"(
+apiVersion: telemetry.intel.com/v1alpha1
+kind: TASPolicy
+metadata: {name: each}
+spec:
+  strategies:
+    dontschedule:
+      rules: [{metricname: temp, operator: GreaterThan, target: 80, clearBelow: 60}]
+    labeling:
+      rules:
+      - {metricname: temp, operator: GreaterThan, target: 75, window: 30s, labels: ["warm=yes"]}
+      - {metricname: temp, operator: GreaterThan, target: 70, for: 5s, labels: ["long=yes"]}
+)";
+
 constexpr std::size_t fleet = 6;
 std::string name_of(std::size_t n) { return "node-" + std::to_string(n); }
 
@@ -431,6 +446,137 @@ TEST_SUITE("aggregator/core/restart") {
     late.go_on_from(encode(whole.taken(now)), now);
     late.whole->forget_snapshot();
     CHECK_FALSE(late.whole->remembers_more());
+  }
+
+  /// What `whole` reads of a state that `of` took.
+  kept_state kept_by(const replica& of, const replica& whole, instant now) {
+    auto read = decode(encode(of.taken(now)));
+    REQUIRE(read.has_value());
+    const duration shift = shift_of(*read, whole.now_is(now));
+    return {std::move(*read), shift};
+  }
+
+  // The other replica has lost nothing of nodes 0 to 2, of which this one's file lacks the last minutes. It
+  // hears nodes 3 to 5 only since a moment, while the file knows them well.
+  TEST_CASE("of a replica's state and its own file each node goes on as if nothing had been lost") {
+    for (unsigned seed = 1; seed <= 10; ++seed) {
+      CAPTURE(seed);
+      const auto day = a_random_day(seed, 260);
+      constexpr std::size_t lost_at = 60, found_at = 195, killed_at = 200;
+      replica whole(false, 0s), killed(false, 0s), other(false, 7000s), again(false, 0s);
+      instant now = store::at_s(1000);
+      for (replica* r : {&whole, &killed, &other, &again}) r->text = each_for_itself;
+      for (replica* r : {&whole, &killed, &other}) r->begin(now);
+      for (std::size_t n = 0; n < fleet; ++n) {
+        whole.connect(n, now);
+        killed.connect(n, now);
+        if (n < 3) other.connect(n, now);
+      }
+      bool restarted = false;
+      std::vector<std::int64_t> temps(fleet, 72);
+      for (std::size_t t = 0; t < day.size(); ++t) {
+        now += 1s;
+        CAPTURE(t);
+        if (t == lost_at) {
+          for (std::size_t n = 0; n < 3; ++n) killed.disconnect(n, now);
+        }
+        if (t == found_at) {
+          for (std::size_t n = 3; n < fleet; ++n) other.connect(n, now);
+        }
+        if (t == killed_at) {
+          for (replica* r : {&whole, &killed, &other}) r->tick(now);
+          std::vector<kept_state> states;
+          states.push_back(kept_by(other, again, now));
+          states.push_back(kept_by(killed, again, now));
+          CHECK((again.whole->recall(std::move(states), now) == std::vector<std::size_t>{3, 3}));
+          again.begin(now);
+          restarted = true;
+          again.tick(now);
+          for (std::size_t n = 0; n < fleet; ++n) again.connect(n, now);
+          REQUIRE(again.says(now) == whole.says(now));
+        }
+        for (const auto& [n, temp] : day[t].values) temps[n] = temp;
+        for (std::size_t n = 0; n < fleet; ++n) {
+          whole.value(n, temps[n], now);
+          if (restarted) again.value(n, temps[n], now);
+          if (n >= 3 || t < lost_at) killed.value(n, temps[n], now);
+          if (n < 3 || t >= found_at) other.value(n, temps[n], now);
+        }
+        for (replica* r : {&whole, &killed, &other}) r->tick(now);
+        if (restarted) again.tick(now);
+        if (restarted) REQUIRE(again.says(now) == whole.says(now));
+      }
+    }
+  }
+
+  TEST_CASE("of two states a cool-down goes on from the later label, and of a file without an age from now") {
+    replica first(false, 0s), second(false, 0s);
+    instant now = store::at_s(1000);
+    const auto label_one = [&now](replica& r) {
+      r.begin(now);
+      r.connect(0, now);
+      for (int t = 0; t < 4; ++t) {
+        now += 1s;
+        r.value(0, 90, now);
+        r.tick(now);
+      }
+      CHECK(r.objects["node-0"].contains("hot"));
+    };
+    label_one(first);
+    const kept_state earlier = kept_by(first, first, now);
+    label_one(second);
+    const kept_state later = kept_by(second, second, now);
+    const auto last_given = [&now](std::vector<kept_state> states) {
+      replica again(false, 0s);
+      again.whole->recall(std::move(states), now);
+      again.begin(now);
+      const snapshot kept = again.taken(now);
+      for (const policy::strategy_mark& m : kept.strategies) {
+        if (m.kind == policy::strategy_kind::deschedule) return m.last_given.value_or(instant{});
+      }
+      return instant{};
+    };
+    const instant then = last_given({later});
+    CHECK(then > store::at_s(1004));
+    CHECK(last_given({earlier, later}) == then);
+    CHECK(last_given({later, earlier}) == then);
+    kept_state undated = earlier;
+    undated.all.nodes.at(0).labels.clear();  // a label that is found also begins a cool-down
+    undated.shift = now - undated.all.taken;
+    undated.is_dated = false;
+    CHECK(last_given({undated}) == now);
+  }
+
+  TEST_CASE("of a file whose age nobody knows no value, window or rule counts") {
+    replica whole(false, 0s);
+    whole.text = each_for_itself;
+    instant now = store::at_s(1000);
+    whole.begin(now);
+    whole.connect(0, now);
+    for (const std::int64_t temp : {90, 90, 90, 90, 90, 90, 90, 70}) {
+      now += 1s;
+      whole.value(0, temp, now);
+      whole.tick(now);
+    }
+    for (const bool is_dated : {true, false}) {
+      CAPTURE(is_dated);
+      replica again(false, 0s);
+      again.text = each_for_itself;
+      std::vector<kept_state> states;
+      states.push_back(kept_by(whole, again, now));
+      states[0].is_dated = is_dated;
+      again.whole->recall(std::move(states), now);
+      CHECK(again.whole->recalled_policies().size() == 1);
+      again.begin(now);
+      const auto id = again.whole->store().find("node-0").value();
+      for (const auto& [key, p] : *again.whole->engine().table()) {
+        for (const auto& s : p->strategies) {
+          for (const auto& r : s.rules) CHECK(r.values->load(id).present(now) == is_dated);
+          if (s.kind == policy::strategy_kind::dontschedule)
+            CHECK(s.verdicts->load(id).violating == is_dated);
+        }
+      }
+    }
   }
 
   std::size_t size_of_all(const snapshot& s) {

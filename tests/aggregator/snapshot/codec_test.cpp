@@ -58,7 +58,8 @@ snapshot sample() {
   s.nodes.push_back({"node-a",
                      {1, -2, 3},
                      {{"hot", "violating"}},
-                     {{address(7), "boot-1", instant(70s)}, {address(8), "boot-2", instant(80s)}}});
+                     {{address(7), "boot-1", instant(70s)}, {address(8), "boot-2", instant(80s)}},
+                     snapshot::contact{instant(40s), instant(90s)}});
   s.nodes.push_back({"node-b", {}, {}});
   return s;
 }
@@ -94,7 +95,9 @@ TEST_SUITE("aggregator/snapshot/codec") {
     CHECK(back->nodes[0].words == store::words{1, -2, 3});
     CHECK(back->nodes[0].labels == std::map<std::string, std::string>{{"hot", "violating"}});
     CHECK(back->nodes[0].tenants == sample().nodes[0].tenants);
+    CHECK(back->nodes[0].heard == sample().nodes[0].heard);
     CHECK(back->nodes[1].words.empty());
+    CHECK_FALSE(back->nodes[1].heard.has_value());
     CHECK(back->nodes[1].tenants.empty());
   }
 
@@ -182,6 +185,16 @@ TEST_SUITE("aggregator/snapshot/codec") {
     CHECK(back->nodes[1].name == "node-b");
   }
 
+  TEST_CASE("a contact that cannot have been is left out") {
+    snapshot s = sample();
+    s.nodes[0].heard = snapshot::contact{instant(90s), instant(40s)};
+    s.nodes[1].heard = snapshot::contact{instant(0s), instant::max()};
+    const auto back = decode(encode(std::move(s)));
+    REQUIRE(back.has_value());
+    CHECK_FALSE(back->nodes[0].heard.has_value());
+    CHECK_FALSE(back->nodes[1].heard.has_value());
+  }
+
   TEST_CASE("a file that was cut off anywhere is refused, not taken in part") {
     const auto whole = encode(sample());
     for (std::size_t n = 0; n < whole.size(); ++n) {
@@ -209,7 +222,10 @@ TEST_SUITE("aggregator/snapshot/codec") {
     // says 90 s.
     CHECK(shift_of(s, rebooted) == 30s - 5min - 90s);
     const clocks set_back{"other", instant(30s), s.taken_wall - 1h};
-    CHECK(age_of(s, set_back) == 0s);
+    CHECK_FALSE_MESSAGE(age_of(s, set_back).has_value(), "nobody knows how old it is");
+    CHECK(shift_of(s, set_back) == 30s - 90s);
+    const clocks corrected{"other", instant(30s), s.taken_wall - 500ms};
+    CHECK(age_of(s, corrected) == 0s);
   }
 
   TEST_CASE("a boot without an id is like no other") {
