@@ -176,7 +176,9 @@ void core::policies(policies_in_force all, instant now) {
   at(now);
   wanted_ = std::move(all);
   // Without an API server all policies are read at once.
-  policies_read_ = policies_read_ || wanted_.complete || !options_.in_cluster;
+  const bool all_read = wanted_.complete || !options_.in_cluster;
+  if (all_read && !std::exchange(policies_read_, true) && recalled_)
+    strategies_count_until_ = std::min(strategies_count_until_, now_ + strategies_count_for);
   put_in_force();  // the engine asks which versions were in force before
   if (policies_read_) recalled_policies_.clear();
   if (policies_read_ && recalled_) recalled_->drop_policies();
@@ -282,6 +284,7 @@ instant core::tick(instant now) {
   promised_ = instant::min();  // the caller is here, so nothing need be announced
   // The store first: it may still have a value where a part of one has expired.
   store_.expire(at(now));
+  forget_in_time();
   engine_.tick(now_);
   tell(learning_.tick(now_));
   settle();
@@ -347,8 +350,8 @@ void core::announce_deadline() {
 
 instant core::next_deadline() const {
   if (router_.has_work()) return now_;
-  return std::min(
-      {engine_.next_deadline().value_or(instant::max()), store_.next_deadline(), learning_.next_deadline()});
+  return std::min({engine_.next_deadline().value_or(instant::max()), store_.next_deadline(),
+                   learning_.next_deadline(), strategies_count_until_, snapshot_counts_until_});
 }
 
 }  // namespace binnacle::aggregator

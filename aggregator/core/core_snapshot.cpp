@@ -175,6 +175,7 @@ std::vector<std::size_t> core::recall(std::vector<kept_state> from, instant now)
   const std::vector<kept_node> nodes = best_nodes(from, now_);
   std::vector<std::size_t> known(from.size());
   recalled_ = std::make_unique<recollection>(std::move(from));
+  snapshot_counts_until_ = strategies_count_until_ = now_ + snapshot_counts_for;
   store_.set_memory([this](const store::column_spec& spec, std::string_view meaning, store::node_id node) {
     return recalled_->column(spec, meaning, node);
   });
@@ -191,6 +192,7 @@ std::vector<std::size_t> core::recall(std::vector<kept_state> from, instant now)
   }
   recall_learned();
   recalled_->drop_others();
+  announce_deadline();
   return known;
 }
 
@@ -217,10 +219,17 @@ void core::recall_learned() {
   }
 }
 
-void core::forget_snapshot() {
+/// Until all policies have been read, what the snapshot says of them is in no other place: a new snapshot
+/// would lack it (remembers_more()).
+void core::forget_in_time() {
+  if (now_ >= strategies_count_until_) {
+    engine_.set_memory({});
+    strategies_count_until_ = instant::max();
+  }
+  if (now_ < snapshot_counts_until_) return;
   store_.set_memory({});
-  engine_.set_memory({});
   recalled_.reset();
+  snapshot_counts_until_ = instant::max();
 }
 
 }  // namespace binnacle::aggregator

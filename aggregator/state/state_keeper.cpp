@@ -26,8 +26,6 @@ constexpr std::size_t nodes_at_once = 32;
 constexpr std::chrono::seconds wait_for_file(2);
 // What is known of a fleet an hour ago says little of it now.
 constexpr std::chrono::hours oldest_state(1);
-// By then agents have come back, and policies been read.
-constexpr std::chrono::minutes state_counts_for(5);
 static_assert(policy::largest_snapshot <= most_snapshot_bytes / 2, "what is written can be read again");
 
 snapshot stamped(core::draft d) {
@@ -110,15 +108,9 @@ void state_keeper::begin(replicas::outcome told) {
 }
 
 void state_keeper::start(async::task_group& tasks) {
-  tasks.spawn("what was remembered", forget_in_time());
   if (path_.empty()) return;
   file_.emplace(path_);
   tasks.keep("state", [this] { return keep_writing(); });
-}
-
-task<void> state_keeper::forget_in_time() {
-  co_await async::sleep_for(state_counts_for);
-  core_.forget_snapshot();
 }
 
 task<void> state_keeper::keep_writing() {

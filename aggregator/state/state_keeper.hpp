@@ -41,7 +41,7 @@ class state_keeper {
   void begin(replicas::outcome told);
   const beginning& began() const noexcept { return began_; }
 
-  /// Writes the file from now on, and after a while lets the core forget the state that it began with.
+  /// Writes the file from now on.
   void start(async::task_group& tasks);
   /// Writes the file once more, while agents are still connected: what comes after is lost anyway.
   void keep_last();
@@ -53,7 +53,6 @@ class state_keeper {
  private:
   std::optional<snapshot> state_of_file(const clocks& now) const;
   async::task<void> keep_writing();
-  async::task<void> forget_in_time();
   async::task<snapshot> copy_core(duration& took);
   bool is_taking() const { return !taken_.expired() || (file_ && file_->is_busy()); }
   std::shared_ptr<const void> begin_taking();

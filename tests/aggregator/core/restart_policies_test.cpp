@@ -154,7 +154,7 @@ TEST_SUITE("aggregator/core/restart_policies") {
     whole.edit(file, &right);
     replica between;
     between.go_on_from(whole.bytes());
-    between.whole.forget_snapshot();  // as when the API server was away for long
+    between.whole.tick(between.now += core::snapshot_counts_for);  // the API server was away for long
     replica again;
     again.go_on_from(between.bytes());
     whole.edit(file, &wrong);
@@ -163,7 +163,7 @@ TEST_SUITE("aggregator/core/restart_policies") {
     CHECK(again.says().find("deschedule") != std::string::npos);
   }
 
-  // The other replica began with nothing after the edits went wrong, so it knows no good version.
+  // The other replica began with nothing after an edit of p went wrong, so it knows no good version of p.
   TEST_CASE("what a replica's state does not say of a policy's versions comes from the file") {
     const std::string p = "TASPolicy default/p", q = "TASPolicy default/q";
     const std::string right = object("p", 1, 3, 80, false), wrong = object("p", 1, 3, 80, true),
@@ -172,7 +172,6 @@ TEST_SUITE("aggregator/core/restart_policies") {
     whole.read_all({{p, right}, {q, old_one}});
     killed.read_all({{p, right}, {q, old_one}});
     for (const auto& [file, text] : texts_of_now{{p, wrong}, {q, new_one}}) whole.edit(file, &text);
-    // No text of p can be read there, since the version that is in force is unknown.
     other.read_all({{q, new_one}});
     replica again;
     std::vector<kept_state> states(2);

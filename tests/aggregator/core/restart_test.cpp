@@ -131,11 +131,11 @@ struct replica {
     whole->policies(all, now + boot);
   }
   /// Goes on from the bytes of a state file.
-  void go_on_from(const std::vector<std::byte>& file, instant now) {
+  void go_on_from(const std::vector<std::byte>& file, instant now, std::size_t nodes = fleet) {
     auto read = decode(file);
     REQUIRE(read.has_value());
     const duration shift = shift_of(*read, now_is(now));
-    CHECK(whole->recall(std::move(*read), shift, now + boot) == fleet);
+    CHECK(whole->recall(std::move(*read), shift, now + boot) == nodes);
   }
   /// Writes the state file under the same condition as the ingest loop.
   void keep_state(std::vector<std::byte>& file, instant now) const {
@@ -444,8 +444,82 @@ TEST_SUITE("aggregator/core/restart") {
     CHECK_FALSE(again.whole->remembers_more());
     replica late(true, 0s);
     late.go_on_from(encode(whole.taken(now)), now);
-    late.whole->forget_snapshot();
+    late.whole->tick(now + 6min);
+    CHECK_MESSAGE(late.whole->remembers_more(), "the API server is away for longer than usual");
+    CHECK(late.whole->tick(now + core::snapshot_counts_for - 1s) == now + core::snapshot_counts_for);
+    CHECK(late.whole->remembers_more());
+    late.whole->tick(now + core::snapshot_counts_for);
     CHECK_FALSE(late.whole->remembers_more());
+  }
+
+  TEST_CASE("what the state says of policies counts until five minutes after they were read, not earlier") {
+    replica whole(true, 0s);
+    instant now = store::at_s(1000);
+    whole.begin(now);
+    whole.connect(0, now);
+    for (int t = 0; t < 4; ++t) {
+      now += 1s;
+      whole.value(0, 90, now);
+      whole.tick(now);
+    }
+    REQUIRE(whole.objects["node-0"].contains("hot"));
+    const auto last_given = [](const replica& r, instant at) {
+      const snapshot kept = r.taken(at);
+      for (const policy::strategy_mark& m : kept.strategies) {
+        if (m.kind == policy::strategy_kind::deschedule) return m.last_given;
+      }
+      return std::optional<instant>();
+    };
+    const auto given = last_given(whole, now);
+    REQUIRE(given.has_value());
+    const auto file = encode(whole.taken(now));
+    for (const bool late : {false, true}) {
+      CAPTURE(late);
+      replica again(true, 0s);
+      again.objects = whole.objects;
+      again.go_on_from(file, now, 1);
+      instant then = now + 20min;  // the API server was away
+      again.whole->tick(then);
+      if (late) {
+        // A policy that was no policy when all had been read, and is applied after that.
+        again.whole->policies({{}, {}, true}, then);
+        then += core::strategies_count_for;
+        again.whole->tick(then);
+      }
+      again.begin(then);
+      CHECK((last_given(again, then) == given) != late);
+    }
+  }
+
+  TEST_CASE("a node whose agent comes back after six minutes has its window, with the gap in it") {
+    replica whole(false, 0s);
+    instant now = store::at_s(1000);
+    constexpr auto hour = R"(
+apiVersion: telemetry.intel.com/v1alpha1
+kind: TASPolicy
+metadata: {name: hour}
+spec: {strategies: {dontschedule: {rules: [{metricname: temp, operator: GreaterThan, target: 80, window: 1h}]}}}
+)";
+    whole.text = hour;
+    whole.begin(now);
+    whole.connect(0, now);
+    for (int t = 0; t < 1'200; ++t) {
+      now += 1s;
+      whole.value(0, 90, now);
+      whole.tick(now);
+    }
+    replica again(false, 0s);
+    again.text = hour;
+    again.go_on_from(encode(whole.taken(now)), now, 1);
+    again.begin(now);
+    now += 6min;
+    for (replica* r : {&whole, &again}) r->tick(now);
+    again.connect(0, now);
+    for (replica* r : {&whole, &again}) {
+      r->value(0, 90, now);
+      r->tick(now);
+    }
+    CHECK(again.says(now) == whole.says(now));
   }
 
   /// What `whole` reads of a state that `of` took.
