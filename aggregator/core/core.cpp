@@ -93,6 +93,9 @@ core::core(core_options options, std::shared_ptr<const metrics::alias_table> nam
                },
                [this](std::vector<labels::node_wishes> wishes) {
                  yield_(faces_news(wishes_changed{std::move(wishes)}));
+               },
+               [this](store::node_id id) {
+                 if (recalled_) recalled_->begin_anew(id);
                }}),
       learning_(store_),
       affordable_(options_.costs) {
@@ -236,6 +239,11 @@ void core::aliases(std::shared_ptr<const metrics::alias_table> table, instant no
 
 void core::node_labels(const std::vector<labels::node_labels>& nodes, instant now) {
   router_.set_labels(nodes, at(now));
+  settle();
+}
+
+void core::all_nodes_told(instant now) {
+  router_.all_told(at(now));
   settle();
 }
 

@@ -101,6 +101,8 @@ class core {
   void aliases(std::shared_ptr<const metrics::alias_table> table, instant now);
   /// Our labels on Node objects, for the objects where they changed.
   void node_labels(const std::vector<labels::node_labels>& nodes, instant now);
+  /// All Node objects have been told by node_labels(): nodes that have none are gone.
+  void all_nodes_told(instant now);
   /// Keys that others have set on nodes, for the nodes where they changed.
   void taken_keys(std::vector<labels::node_taken> nodes, instant now);
   /// Whether this replica writes the labels; see policy::engine::set_writes_labels().
@@ -148,9 +150,9 @@ class core {
   /// Goes on from snapshots, the preferred one first; to be called before any other event. Each node is taken
   /// from the one that knows most of it (best_nodes()), but what it learned of its watts from the one in
   /// which it had learned more. The nodes are known from now on, not connected; their values count until they
-  /// expire. What the snapshots say of policies counts once these policies are set, until strategies_count_for
-  /// after all policies were set. What they say of windows counts until snapshot_counts_for is over. Returns
-  /// how many nodes were taken from each. At least one.
+  /// expire. What the snapshots say of policies counts once these policies are set, until
+  /// strategies_count_for after all policies were set. What they say of windows counts until
+  /// snapshot_counts_for is over. Returns how many nodes were taken from each. At least one.
   std::vector<std::size_t> recall(std::vector<kept_state> from, instant now);
   /// Goes on from one snapshot. `shift`: shift_of(). Returns how many nodes it had.
   std::size_t recall(snapshot from, duration shift, instant now);

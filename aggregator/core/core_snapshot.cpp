@@ -110,6 +110,7 @@ bool core::add_nodes(draft& d, std::size_t most) const {
 
 void core::add_node(draft& d, store::node_id id) const {
   snapshot::node n{store_.name(id), {}, router_.to_keep(id), tenants(id).to_keep(now_)};
+  n.uid = router_.uid(n.name);
   if (store::index(id) < contacts_.size()) n.heard = contacts_[store::index(id)].to_keep(now_);
   const std::size_t room = std::min(d.share, d.room), least = size_of(n);
   constexpr std::size_t sections = 3;  // each begins with a word
@@ -204,7 +205,7 @@ void core::recall_node(kept_node from, store::node_id id) {
   contact_of(id).recall(n.heard, shift, now_);
   store_.set_linked(id, false, now_);
   heard_of({.id = id, .connected = false});
-  router_.recall(id, n.labels, now_);
+  router_.recall(id, n.labels, n.uid, now_);
 }
 
 /// Curves take weeks to learn, so they are asked of every state.

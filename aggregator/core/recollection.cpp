@@ -103,7 +103,7 @@ std::optional<policy::remembered_strategy> recollection::strategy(const policy::
   }
   out.of = [this, numbers = std::move(numbers)](store::node_id n) -> std::optional<store::word_reader> {
     const kept_node* const place = place_of(n);
-    if (place == nullptr || !numbers[place->state]) return std::nullopt;
+    if (place == nullptr || anew_.contains(store::index(n)) || !numbers[place->state]) return std::nullopt;
     return find(section::strategies, *numbers[place->state], *place);
   };
   return out;

@@ -3,6 +3,7 @@
 #include "aggregator/snapshot/kept_state.hpp"
 
 #include <boost/unordered/unordered_flat_map.hpp>
+#include <boost/unordered/unordered_flat_set.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -28,6 +29,8 @@ class recollection {
     places_[store::index(id)] = at;
     ++nodes_of_[at.state];
   }
+  /// From now on nothing is known of strategies at the node: its Node object is gone, or is another one.
+  void begin_anew(store::node_id id) { anew_.insert(store::index(id)); }
   /// Frees the memory of nodes that identify() has not named.
   void drop_others();
   /// Frees the memory of policies: all that are there are known by now.
@@ -53,6 +56,7 @@ class recollection {
   std::vector<kept_state> states_;
   std::vector<std::size_t> nodes_of_;                           // how many are named, by state
   boost::unordered_flat_map<std::uint32_t, kept_node> places_;  // by id
+  boost::unordered_flat_set<std::uint32_t> anew_;               // ids of nodes
 };
 
 }  // namespace binnacle::aggregator

@@ -130,6 +130,7 @@ bool read_nodes(schema::Snapshot::Reader in, std::size_t most, std::vector<snaps
       if (auto tenant = read(t)) node.tenants.push_back(std::move(*tenant));
     }
     node.heard = contact_in(n);
+    node.uid = text(n.getUid());
   }
   return true;
 }
@@ -188,6 +189,7 @@ void write_nodes(schema::Snapshot::Builder root, std::span<const snapshot::node>
       tenants[t].setBootId(one.boot.c_str());
       tenants[t].setLastNs(to_ns(one.last));
     }
+    nodes[i].setUid(n.uid.c_str());
     if (n.heard) {
       nodes[i].setHeard(true);
       nodes[i].setSinceNs(to_ns(n.heard->since));
@@ -236,7 +238,7 @@ duration shift_of(const snapshot& s, const clocks& now) noexcept {
 // Lists and texts begin with a pointer and end with a zero; a label is an entry of a tree in memory. A tenant
 // has a word and two pointers.
 std::size_t size_of(const snapshot::node& n) noexcept {
-  std::size_t out = sizeof n + n.name.size() + 16 + n.words.size() * sizeof(std::int64_t);
+  std::size_t out = sizeof n + n.name.size() + n.uid.size() + 32 + n.words.size() * sizeof(std::int64_t);
   for (const auto& [key, value] : n.labels) out += 128 + key.size() + value.size();
   for (const snapshot::tenant& t : n.tenants) out += sizeof t + 16 + t.boot.size();
   return out;

@@ -57,6 +57,7 @@ struct Node {
   heard @4 :Bool;           # the two instants count
   sinceNs @5 :Int64;
   untilNs @6 :Int64;        # if a session goes on, when the snapshot was taken
+  uid @7 :Text;             # of the Node object, in a cluster
 }
 
 # An address from which an agent of the node was welcomed.

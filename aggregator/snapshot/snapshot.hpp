@@ -46,6 +46,7 @@ struct snapshot {
     std::map<std::string, std::string> labels;  ///< standalone: what the node carries
     std::vector<tenant> tenants = {};           ///< at most most_tenants, in the order in which they came
     std::optional<contact> heard = {};          ///< none: its agent has never been connected
+    std::string uid = {};                       ///< of the Node object; empty: there is none, or not known
   };
 
   std::string boot_id;  ///< whose boot time the instants are

@@ -9,8 +9,11 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <optional>
 #include <random>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace restart_test {
@@ -116,10 +119,18 @@ struct replica {
     if (cluster) whole->set_writes_labels(false, now + boot);
     read_policies(now);
     if (!cluster) return;
-    std::vector<labels::node_labels> told;
-    for (std::size_t n = 0; n < fleet; ++n) told.push_back({name_of(n), objects[name_of(n)]});
-    whole->node_labels(told, now + boot);
+    read_nodes(now);
     whole->set_writes_labels(true, now + boot);
+  }
+  /// The first complete list of Node objects.
+  void read_nodes(instant now) {
+    std::vector<labels::node_labels> told;
+    for (std::size_t n = 0; n < fleet; ++n) {
+      const std::string name = name_of(n);
+      if (!deleted.contains(name)) told.push_back({name, objects[name], uids[name]});
+    }
+    whole->node_labels(told, now + boot);
+    whole->all_nodes_told(now + boot);
   }
   void read_policies(instant now) {
     policies_in_force all;
@@ -165,7 +176,7 @@ struct replica {
           if (wish.what == policy::label_wish::action::set) have[key] = wish.value;
           if (wish.what == policy::label_wish::action::remove) have.erase(key);
         }
-        told.push_back({w.node, have});
+        told.push_back({w.node, have, uids[w.node]});
       }
       whole->node_labels(told, now + boot);
       whole->tick(now + boot);
@@ -228,6 +239,8 @@ struct replica {
   std::shared_ptr<const metrics::alias_table> names = std::make_shared<metrics::alias_table>();
   wire::catalog announced;
   std::map<std::string, labels::label_map> objects;
+  std::map<std::string, std::string> uids;
+  std::set<std::string> deleted;  // Node objects
   std::vector<labels::node_wishes> wishes;
   std::unique_ptr<core> whole;
 };
@@ -450,6 +463,87 @@ TEST_SUITE("aggregator/core/restart") {
     CHECK(late.whole->remembers_more());
     late.whole->tick(now + core::snapshot_counts_for);
     CHECK_FALSE(late.whole->remembers_more());
+  }
+
+  TEST_CASE("a node that was deleted while the replica was dead gives its slot back") {
+    replica whole(true, 0s);
+    instant now = store::at_s(1000);
+    constexpr auto one_node = R"(
+apiVersion: telemetry.intel.com/v1alpha1
+kind: TASPolicy
+metadata: {name: hot}
+spec: {strategies: {deschedule: {maxNodes: 1, rules: [{metricname: temp, operator: GreaterThan, target: 80}]}}}
+)";
+    whole.text = one_node;
+    whole.begin(now);
+    for (const std::size_t n : {0, 1}) {
+      now += 1s;
+      whole.connect(n, now);
+      whole.value(n, 90, now);
+      whole.tick(now);
+    }
+    REQUIRE(whole.objects["node-0"].contains("hot"));
+    REQUIRE_FALSE(whole.objects["node-1"].contains("hot"));
+    replica again(true, 0s);
+    again.text = one_node;
+    again.deleted = {"node-0"};
+    again.go_on_from(encode(whole.taken(now)), now, 2);
+    again.begin(now);
+    again.tick(now);
+    CHECK_MESSAGE(again.objects["node-1"].contains("hot"), "it waited for the slot");
+  }
+
+  // In both orders: the API server may send its policies or its nodes first.
+  TEST_CASE("a node that was made anew while the replica was dead begins anew, as where that was seen") {
+    for (const bool policies_first : {true, false}) {
+      for (const bool made_anew : {true, false}) {
+        CAPTURE(policies_first);
+        CAPTURE(made_anew);
+        replica whole(true, 0s);
+        whole.text = each_for_itself;
+        whole.uids["node-0"] = "first";
+        instant now = store::at_s(1000);
+        whole.begin(now);
+        whole.connect(0, now);
+        for (const std::int64_t temp : {90, 90, 70}) {
+          now += 1s;
+          whole.value(0, temp, now);
+          whole.tick(now);
+        }
+        const auto violates = [](const replica& r) {
+          const auto id = r.whole->store().find("node-0").value();
+          for (const auto& [key, p] : *r.whole->engine().table()) {
+            for (const auto& s : p->strategies) {
+              if (s.kind == policy::strategy_kind::dontschedule) return s.verdicts->load(id).violating;
+            }
+          }
+          return false;
+        };
+        REQUIRE_MESSAGE(violates(whole), "it is in the band");
+        const auto first_file = encode(whole.taken(now));
+        // Another process goes on from the file, and ends before it has read the nodes.
+        replica between(true, 0s);
+        between.text = each_for_itself;
+        between.go_on_from(first_file, now, 1);
+        between.read_policies(now);
+        const auto file = encode(between.taken(now));
+
+        replica again(true, 0s);
+        again.text = each_for_itself;
+        again.go_on_from(file, now, 1);
+        again.whole->set_writes_labels(false, now);
+        again.uids["node-0"] = whole.uids["node-0"] = made_anew ? "second" : "first";
+        if (made_anew) whole.whole->node_labels({{"node-0", std::nullopt}}, now);
+        whole.read_nodes(now);
+        if (policies_first) again.read_policies(now);
+        again.read_nodes(now);
+        if (!policies_first) again.read_policies(now);
+        again.whole->set_writes_labels(true, now);
+        for (replica* r : {&whole, &again}) r->tick(now);
+        CHECK(violates(again) != made_anew);
+        CHECK(again.says(now) == whole.says(now));
+      }
+    }
   }
 
   TEST_CASE("what the state says of policies counts until five minutes after they were read, not earlier") {

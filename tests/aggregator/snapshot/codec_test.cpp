@@ -59,7 +59,8 @@ snapshot sample() {
                      {1, -2, 3},
                      {{"hot", "violating"}},
                      {{address(7), "boot-1", instant(70s)}, {address(8), "boot-2", instant(80s)}},
-                     snapshot::contact{instant(40s), instant(90s)}});
+                     snapshot::contact{instant(40s), instant(90s)},
+                     "uid-of-a"});
   s.nodes.push_back({"node-b", {}, {}});
   return s;
 }
@@ -96,6 +97,7 @@ TEST_SUITE("aggregator/snapshot/codec") {
     CHECK(back->nodes[0].labels == std::map<std::string, std::string>{{"hot", "violating"}});
     CHECK(back->nodes[0].tenants == sample().nodes[0].tenants);
     CHECK(back->nodes[0].heard == sample().nodes[0].heard);
+    CHECK(back->nodes[0].uid == "uid-of-a");
     CHECK(back->nodes[1].words.empty());
     CHECK_FALSE(back->nodes[1].heard.has_value());
     CHECK(back->nodes[1].tenants.empty());
