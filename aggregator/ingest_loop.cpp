@@ -384,6 +384,10 @@ void ingest_loop::take_node_labels(std::vector<labels::node_labels> nodes) {
   });
 }
 
+void ingest_loop::all_nodes_told() {
+  async::post(impl_->loop, [this] { impl_->inner.all_nodes_told(boot_clock::now()); });
+}
+
 void ingest_loop::take_taken_keys(std::vector<labels::node_taken> nodes) {
   async::post(impl_->loop, [this, nodes = std::move(nodes)]() mutable {
     impl_->inner.taken_keys(std::move(nodes), boot_clock::now());

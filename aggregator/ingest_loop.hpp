@@ -48,6 +48,7 @@ class ingest_loop final : public ingest_inbox {
   void take_snapshot(replicas::given_state then) override;
   void take_policies(std::vector<policy_text> changed, std::string trouble, bool all_read) override;
   void take_node_labels(std::vector<labels::node_labels> nodes) override;
+  void all_nodes_told() override;
   void take_taken_keys(std::vector<labels::node_taken> nodes) override;
   void set_writes_labels(bool writes) override;
 

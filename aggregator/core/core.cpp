@@ -93,6 +93,9 @@ core::core(core_options options, std::shared_ptr<const metrics::alias_table> nam
                },
                [this](std::vector<labels::node_wishes> wishes) {
                  yield_(faces_news(wishes_changed{std::move(wishes)}));
+               },
+               [this](store::node_id id) {
+                 if (recalled_) recalled_->begin_anew(id);
                }}),
       learning_(store_),
       affordable_(options_.costs) {
@@ -105,6 +108,7 @@ core::~core() = default;
 
 void core::connected(store::node_id id, std::string agent_version, std::string peer_address, instant now) {
   store_.set_linked(id, true, at(now));
+  contact_of(id).came(now_);
   heard_of({.id = id,
             .connected = true,
             .agent_version = std::move(agent_version),
@@ -121,6 +125,11 @@ node_tenants& core::tenants_of(store::node_id id) {
   return tenants_[store::index(id)];
 }
 
+node_contact& core::contact_of(store::node_id id) {
+  if (contacts_.size() <= store::index(id)) contacts_.resize(store::index(id) + 1);
+  return contacts_[store::index(id)];
+}
+
 const node_tenants& core::tenants(store::node_id id) const {
   static const node_tenants nobody;
   return store::index(id) < tenants_.size() ? tenants_[store::index(id)] : nobody;
@@ -129,6 +138,7 @@ const node_tenants& core::tenants(store::node_id id) const {
 void core::disconnected(store::node_id id, instant now) {
   store_.set_linked(id, false, at(now));
   tenants_of(id).left(now_);
+  contact_of(id).left(now_);
   heard_of({.id = id, .connected = false});
 }
 
@@ -169,9 +179,12 @@ void core::policies(policies_in_force all, instant now) {
   at(now);
   wanted_ = std::move(all);
   // Without an API server all policies are read at once.
-  policies_read_ = policies_read_ || wanted_.complete || !options_.in_cluster;
+  const bool all_read = wanted_.complete || !options_.in_cluster;
+  if (all_read && !std::exchange(policies_read_, true) && recalled_)
+    strategies_count_until_ = std::min(strategies_count_until_, now_ + strategies_count_for);
   put_in_force();  // the engine asks which versions were in force before
   if (policies_read_) recalled_policies_.clear();
+  if (policies_read_ && recalled_) recalled_->drop_policies();
   settle();
 }
 
@@ -229,6 +242,11 @@ void core::node_labels(const std::vector<labels::node_labels>& nodes, instant no
   settle();
 }
 
+void core::all_nodes_told(instant now) {
+  router_.all_told(at(now));
+  settle();
+}
+
 void core::taken_keys(std::vector<labels::node_taken> nodes, instant now) {
   router_.set_taken_keys(std::move(nodes), at(now));
   settle();
@@ -274,6 +292,7 @@ instant core::tick(instant now) {
   promised_ = instant::min();  // the caller is here, so nothing need be announced
   // The store first: it may still have a value where a part of one has expired.
   store_.expire(at(now));
+  forget_in_time();
   engine_.tick(now_);
   tell(learning_.tick(now_));
   settle();
@@ -294,6 +313,7 @@ std::vector<store::warehouse::gone_node> core::forget_idle(duration idle, instan
   for (const auto& n : gone) {
     news.ids.push_back(n.id);
     tenants_of(n.id) = {};
+    contact_of(n.id) = {};
   }
   learning_.forget(news.ids);
   yield_(faces_news(std::move(news)));
@@ -338,8 +358,8 @@ void core::announce_deadline() {
 
 instant core::next_deadline() const {
   if (router_.has_work()) return now_;
-  return std::min(
-      {engine_.next_deadline().value_or(instant::max()), store_.next_deadline(), learning_.next_deadline()});
+  return std::min({engine_.next_deadline().value_or(instant::max()), store_.next_deadline(),
+                   learning_.next_deadline(), strategies_count_until_, snapshot_counts_until_});
 }
 
 }  // namespace binnacle::aggregator

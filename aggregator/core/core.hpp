@@ -1,6 +1,7 @@
 #pragma once
 
 #include "aggregator/core/changes.hpp"
+#include "aggregator/core/node_contact.hpp"
 #include "aggregator/core/node_tenants.hpp"
 #include "aggregator/core/power_learning.hpp"
 #include "aggregator/core/reading_shares.hpp"
@@ -8,11 +9,13 @@
 #include "aggregator/labels/label_router.hpp"
 #include "aggregator/policy/cost/affordable.hpp"
 #include "aggregator/policy/engine/engine.hpp"
+#include "aggregator/snapshot/kept_state.hpp"
 #include "aggregator/snapshot/snapshot.hpp"
 #include "aggregator/store/warehouse.hpp"
 #include "common/error.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
@@ -98,6 +101,8 @@ class core {
   void aliases(std::shared_ptr<const metrics::alias_table> table, instant now);
   /// Our labels on Node objects, for the objects where they changed.
   void node_labels(const std::vector<labels::node_labels>& nodes, instant now);
+  /// All Node objects have been told by node_labels(): nodes that have none are gone.
+  void all_nodes_told(instant now);
   /// Keys that others have set on nodes, for the nodes where they changed.
   void taken_keys(std::vector<labels::node_taken> nodes, instant now);
   /// Whether this replica writes the labels; see policy::engine::set_writes_labels().
@@ -142,21 +147,28 @@ class core {
   /// what it learned of its watts, to its values, and last to its windows; `all.left_out` counts what is not
   /// in. Cost: some 2 µs a node, 10 with windows.
   bool add_nodes(draft& d, std::size_t most) const;
-  /// Goes on from a snapshot; to be called before any other event. Its nodes are known from now on, not
-  /// connected; their values count until they expire. `shift`: shift_of(). What it says of policies counts
-  /// once these policies are set, until forget_snapshot(). Returns how many nodes it had.
+  /// Goes on from snapshots, the preferred one first; to be called before any other event. Each node is taken
+  /// from the one that knows most of it (best_nodes()), but what it learned of its watts from the one in
+  /// which it had learned more. The nodes are known from now on, not connected; their values count until they
+  /// expire. What the snapshots say of policies counts once these policies are set, until
+  /// strategies_count_for after all policies were set. What they say of windows counts until
+  /// snapshot_counts_for is over. Returns how many nodes were taken from each. At least one.
+  std::vector<std::size_t> recall(std::vector<kept_state> from, instant now);
+  /// Goes on from one snapshot. `shift`: shift_of(). Returns how many nodes it had.
   std::size_t recall(snapshot from, duration shift, instant now);
   /// The versions of policies that an earlier process had read last, from the snapshot; for
   /// policy_set::recall(). Empty once all policies have been set.
   const std::vector<policy::kept_policy>& recalled_policies() const noexcept { return recalled_policies_; }
+  /// By then the agents that are there have come back. The rest of the snapshot is dropped.
+  static constexpr duration snapshot_counts_for = std::chrono::hours(1);
+  /// A policy that comes later begins anew.
+  static constexpr duration strategies_count_for = std::chrono::minutes(5);
   /// Whether the snapshot that the core started from says more than a new one would. It does until all
   /// policies have been read, because a new snapshot lacks what the old one says of them. Until then the old
   /// one must not be replaced.
   bool remembers_more() const noexcept { return recalled_ != nullptr && !policies_read_; }
   /// Whether all policies have been set at least once.
   bool policies_read() const noexcept { return policies_read_; }
-  /// Drops the rest of the snapshot: what no policy has asked for by now will never be asked for.
-  void forget_snapshot();
 
   // What the core holds.
 
@@ -175,8 +187,12 @@ class core {
 
   instant at(instant now) noexcept { return now_ = std::max(now_, now); }
   node_tenants& tenants_of(store::node_id id);
+  node_contact& contact_of(store::node_id id);
   void heard_of(store::node_update u);
   void add_node(draft& d, store::node_id id) const;
+  void recall_node(kept_node from, store::node_id id);
+  void recall_learned();
+  void forget_in_time();
   std::vector<policy::kept_policy> policies_to_keep() const;
   void put_in_force();
   void tell(power_learning::news learned);
@@ -200,7 +216,9 @@ class core {
   labels::label_router router_;
   power_learning learning_;
   std::vector<node_tenants> tenants_;       // by node id
+  std::vector<node_contact> contacts_;      // by node id
   std::unique_ptr<recollection> recalled_;  // null: there is none, or no longer
+  instant snapshot_counts_until_ = instant::max(), strategies_count_until_ = instant::max();
   std::vector<policy::kept_policy> recalled_policies_;
   policies_in_force wanted_;
   bool policies_read_ = false;  // all of them, once

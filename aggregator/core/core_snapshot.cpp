@@ -5,10 +5,31 @@
 #include "common/wire/names.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 namespace binnacle::aggregator {
 namespace {
+
+/// The versions of policies that the states have. Where two states have another version that was read last,
+/// or that was in force, the one of the first state counts.
+std::vector<policy::kept_policy> versions_of(const std::vector<kept_state>& states) {
+  std::vector<policy::kept_policy> out;
+  std::set<policy::policy_key> read, in_force;  // of the states before
+  for (const kept_state& s : states) {
+    const std::size_t before = out.size();
+    for (policy::kept_policy k : s.all.policies) {
+      k.read = k.read && !read.contains(k.value.key);
+      k.in_force = k.in_force && !in_force.contains(k.value.key);
+      if (k.read || k.in_force) out.push_back(std::move(k));
+    }
+    for (std::size_t i = before; i < out.size(); ++i) {
+      if (out[i].read) read.insert(out[i].value.key);
+      if (out[i].in_force) in_force.insert(out[i].value.key);
+    }
+  }
+  return out;
+}
 
 /// A part of a node's words is its place in the snapshot's outline, its length, and its words.
 constexpr std::size_t words_of_part = 2;
@@ -89,6 +110,8 @@ bool core::add_nodes(draft& d, std::size_t most) const {
 
 void core::add_node(draft& d, store::node_id id) const {
   snapshot::node n{store_.name(id), {}, router_.to_keep(id), tenants(id).to_keep(now_)};
+  n.uid = router_.uid(n.name);
+  if (store::index(id) < contacts_.size()) n.heard = contacts_[store::index(id)].to_keep(now_);
   const std::size_t room = std::min(d.share, d.room), least = size_of(n);
   constexpr std::size_t sections = 3;  // each begins with a word
   if (least + sections * sizeof(std::int64_t) > room) {
@@ -137,47 +160,77 @@ void core::add_node(draft& d, store::node_id id) const {
 }
 
 std::size_t core::recall(snapshot from, duration shift, instant now) {
+  std::vector<kept_state> one;
+  one.push_back({std::move(from), shift});
+  return recall(std::move(one), now).front();
+}
+
+std::vector<std::size_t> core::recall(std::vector<kept_state> from, instant now) {
   at(now);
-  recalled_policies_ = std::move(from.policies);
+  recalled_policies_ = versions_of(from);
   std::vector<policy::policy> in_force;
   for (const policy::kept_policy& k : recalled_policies_) {
     if (k.in_force) in_force.push_back(k.value);
   }
   affordable_.recall(in_force);
-  recalled_ = std::make_unique<recollection>(std::move(from), shift);
+  const std::vector<kept_node> nodes = best_nodes(from, now_);
+  std::vector<std::size_t> known(from.size());
+  recalled_ = std::make_unique<recollection>(std::move(from));
+  snapshot_counts_until_ = strategies_count_until_ = now_ + snapshot_counts_for;
   store_.set_memory([this](const store::column_spec& spec, std::string_view meaning, store::node_id node) {
     return recalled_->column(spec, meaning, node);
   });
   engine_.set_memory([this](const policy::policy_key& key, std::string_view uid, policy::strategy_kind kind) {
-    auto known = recalled_->strategy(key, uid, kind);
-    const auto then = std::ranges::find_if(recalled_policies_, [&](const policy::kept_policy& k) {
-      return k.in_force && k.value.key == key && k.value.uid == uid;
-    });
-    if (!known || then == recalled_policies_.end()) return known;
-    if (const policy::strategy* s = then->value.find(kind)) known->definition = *s;
-    return known;
+    return recalled_->strategy(key, uid, kind);
   });
-  std::size_t known = 0;
-  for (std::size_t i = 0; i < recalled_->all().nodes.size(); ++i) {
-    const snapshot::node& n = recalled_->all().nodes[i];
-    if (!wire::valid_node_name(n.name)) continue;
-    const auto id = store_.node(n.name);
+  for (const kept_node& of : nodes) {
+    const std::string& name = recalled_->node(of).name;
+    if (!wire::valid_node_name(name)) continue;
+    const auto id = store_.node(name);
     if (id.has_error()) continue;  // more nodes than are allowed now
-    ++known;
-    recalled_->identify(i, *id);
-    tenants_of(*id).recall(n.tenants, shift, now_);
-    if (const auto learned = recalled_->learned(*id)) learning_.recall(*id, *learned);
-    store_.set_linked(*id, false, now_);
-    heard_of({.id = *id, .connected = false});
-    router_.recall(*id, n.labels, now_);
+    ++known[of.state];
+    recall_node(of, *id);
   }
+  recall_learned();
+  recalled_->drop_others();
+  announce_deadline();
   return known;
 }
 
-void core::forget_snapshot() {
+void core::recall_node(kept_node from, store::node_id id) {
+  const snapshot::node& n = recalled_->node(from);
+  const duration shift = recalled_->states()[from.state].shift;
+  recalled_->identify(from, id);
+  tenants_of(id).recall(n.tenants, shift, now_);
+  contact_of(id).recall(n.heard, shift, now_);
+  store_.set_linked(id, false, now_);
+  heard_of({.id = id, .connected = false});
+  router_.recall(id, n.labels, n.uid, now_);
+}
+
+/// Curves take weeks to learn, so they are asked of every state.
+void core::recall_learned() {
+  const std::vector<kept_state>& states = recalled_->states();
+  for (std::size_t s = 0; s < states.size(); ++s) {
+    for (std::size_t n = 0; n < states[s].all.nodes.size(); ++n) {
+      const auto id = store_.find(states[s].all.nodes[n].name);
+      if (!id) continue;
+      if (const auto learned = recalled_->learned({s, n})) learning_.recall(*id, *learned);
+    }
+  }
+}
+
+/// Until all policies have been read, what the snapshot says of them is in no other place: a new snapshot
+/// would lack it (remembers_more()).
+void core::forget_in_time() {
+  if (now_ >= strategies_count_until_) {
+    engine_.set_memory({});
+    strategies_count_until_ = instant::max();
+  }
+  if (now_ < snapshot_counts_until_) return;
   store_.set_memory({});
-  engine_.set_memory({});
   recalled_.reset();
+  snapshot_counts_until_ = instant::max();
 }
 
 }  // namespace binnacle::aggregator

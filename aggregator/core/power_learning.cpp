@@ -354,10 +354,12 @@ void power_learning::recall(store::node_id id, store::word_reader from) {
   if (store::index(id) >= nodes_.size()) nodes_.resize(store::index(id) + 1);
   auto& n = nodes_[store::index(id)];
   if (!n) n = std::make_unique<node_state>();
-  if (auto kept = load_learning(from)) {
+  auto kept = load_learning(from);
+  if (!kept) {
+    if (n->kept == nullptr) begun_again(*n, id, "what the snapshot kept of it cannot be read");
+  } else if (n->kept == nullptr ||
+             (n->kept->of == kept->of && n->kept->what.samples() < kept->what.samples())) {
     n->kept = std::make_unique<const kept_learning>(std::move(*kept));
-  } else {
-    begun_again(*n, id, "what the snapshot kept of it cannot be read");
   }
 }
 

@@ -81,7 +81,9 @@ class power_learning {
   /// Adds what a node has learned to a snapshot's words. False: nothing.
   bool save(store::node_id id, store::words& into) const;
   /// What save() wrote, of a node that has sent nothing yet. It counts once the node has said that its
-  /// hardware and its meter are still the same. Otherwise the node begins anew, and a restart is reported.
+  /// hardware and its meter are still the same. Otherwise the node begins anew, and a restart is reported. If
+  /// two snapshots have learned of the same hardware and meter, the one with more samples counts; else the
+  /// first.
   void recall(store::node_id id, store::word_reader from);
 
   static constexpr std::size_t slices = 10;

@@ -17,6 +17,7 @@
 #include "aggregator/labels/label_router.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 
 namespace binnacle::labels {
@@ -105,7 +106,14 @@ void label_router::forget_nodes(const std::vector<store::warehouse::gone_node>& 
   }
 }
 
-void label_router::recall(store::node_id node, const label_map& labels, instant now) {
+std::string label_router::uid(const std::string& name) const {
+  if (const auto at = objects_.find(name); at != objects_.end()) return at->second.uid;
+  const auto recalled = recalled_uids_.find(name);
+  return recalled == recalled_uids_.end() ? std::string() : recalled->second;
+}
+
+void label_router::recall(store::node_id node, const label_map& labels, const std::string& uid, instant now) {
+  if (in_cluster_ && !uid.empty()) recalled_uids_[nodes_.name(node)] = uid;
   if (in_cluster_ || labels.empty()) return;
   standalone_.recall(node, labels);
   engine_.set_node_labels(node, labels, now);
@@ -114,19 +122,38 @@ void label_router::recall(store::node_id node, const label_map& labels, instant 
 
 void label_router::set_labels(const std::vector<node_labels>& nodes, instant now) {
   for (const node_labels& n : nodes) {
-    if (n.labels) {
-      object& known = objects_[n.node];
-      known.labels = *n.labels;
-      tell_engine(n.node, known, now);
+    const auto id = nodes_.find(n.node);
+    const std::string before = uid(n.node);
+    recalled_uids_.erase(n.node);
+    if (!n.labels) {
+      objects_.erase(n.node);
+      if (id) end_node(*id, now);
       continue;
     }
-    objects_.erase(n.node);
-    const auto id = nodes_.find(n.node);
-    if (!id) continue;
-    // It gives back its slots. An agent that goes on makes it known again with its next value.
-    engine_.node_gone(*id, now);
-    to_.carried(*id, n.node, {});
+    object& known = objects_[n.node];
+    if (!before.empty() && !n.uid.empty() && before != n.uid) {
+      known.sent.reset();
+      if (id) end_node(*id, now);
+    }
+    known.uid = n.uid;
+    known.labels = *n.labels;
+    tell_engine(n.node, known, now);
   }
+}
+
+void label_router::all_told(instant now) {
+  recalled_uids_.clear();
+  for (std::uint32_t n = 0; n < nodes_.ids_given(); ++n) {
+    const store::node_id id{n};
+    if (nodes_.known(id) && !objects_.contains(nodes_.name(id))) end_node(id, now);
+  }
+}
+
+/// It gives back its slots. An agent that goes on makes it known again with its next value.
+void label_router::end_node(store::node_id node, instant now) {
+  engine_.node_gone(node, now);
+  to_.gone(node);
+  to_.carried(node, nodes_.name(node), {});
 }
 
 void label_router::set_taken_keys(std::vector<node_taken> nodes, instant now) {

@@ -25,6 +25,8 @@ class label_router {
     /// What policies in DryRun would give.
     std::function<void(store::node_id, const std::string& name, label_map)> would_be;
     std::function<void(std::vector<node_wishes>)> wishes;
+    /// There is no such Node object any more, or it is another one of that name: its strategies begin anew.
+    std::function<void(store::node_id)> gone;
   };
 
   /// The references must outlive this.
@@ -50,20 +52,26 @@ class label_router {
   void forget_nodes(const std::vector<store::warehouse::gone_node>& gone, instant now);
   /// For a snapshot: the node's labels that no Node object holds. Empty in a cluster.
   const label_map& to_keep(store::node_id node) const { return standalone_.of(node); }
-  /// What to_keep() gave before a restart.
-  void recall(store::node_id node, const label_map& labels, instant now);
+  /// For a snapshot: the uid of the Node object; empty if it is not known.
+  std::string uid(const std::string& name) const;
+  /// What to_keep() and uid() gave before a restart.
+  void recall(store::node_id node, const label_map& labels, const std::string& uid, instant now);
   /// The labels of ours that Node objects carry now, for nodes where that changed.
   void set_labels(const std::vector<node_labels>& nodes, instant now);
+  /// All Node objects have been told. Nodes that have none are gone: while we were down nobody said so.
+  void all_told(instant now);
   /// The keys that others have set there, for nodes where that changed.
   void set_taken_keys(std::vector<node_taken> nodes, instant now);
 
  private:
   struct object {
+    std::string uid;
     label_map labels;
     policy::taken_keys taken;
     std::optional<policy::label_wishes> sent;
   };
   void tell_engine(const std::string& name, const object& known, instant now);
+  void end_node(store::node_id node, instant now);
   std::vector<store::node_id> take_waiting();
   void send_some_wishes();
   std::size_t show_dry_run(store::node_id node);
@@ -77,6 +85,7 @@ class label_router {
   standalone_labels standalone_;
   std::map<store::node_id, label_map> would_be_;  // as last told, of nodes that have any
   std::map<std::string, object> objects_;
+  std::map<std::string, std::string> recalled_uids_;  // of nodes that have not been told yet
 };
 
 }  // namespace binnacle::labels

@@ -16,6 +16,7 @@ using label_map = std::map<std::string, std::string>;
 struct node_labels {
   std::string node;
   std::optional<label_map> labels;
+  std::string uid = {};  ///< another one: the node was deleted, and made anew under its name
 };
 
 /// The keys that policies wish to give and that somebody else has set on the node; see
@@ -38,6 +39,8 @@ class router_inbox {
   virtual ~router_inbox() = default;
   /// What Node objects carry of our labels, whenever that changes.
   virtual void take_node_labels(std::vector<node_labels> nodes) = 0;
+  /// Every Node object has been told once since the start. So a node that has not been told has none.
+  virtual void all_nodes_told() = 0;
   /// Keys that others have set on nodes, whenever that changes.
   virtual void take_taken_keys(std::vector<node_taken> nodes) = 0;
   /// Whether this replica writes the labels; see policy::engine. In a cluster it does not at first.

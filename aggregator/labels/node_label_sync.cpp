@@ -91,8 +91,9 @@ struct node_label_sync::impl {
   wake_list waiting;
   async::event news;
   bool claims_known = false;
-  bool writes = false;  // as the ingest loop has been told
-  bool looked = false;  // at all nodes, since we have the Lease
+  bool writes = false;    // as the ingest loop has been told
+  bool looked = false;    // at all nodes, since we have the Lease
+  bool all_told = false;  // to the ingest loop: all nodes of the first list
   said_once follow_trouble, write_trouble;
 };
 
@@ -112,9 +113,14 @@ void node_label_sync::impl::pass_on() {
   for (std::string& name : objects.take()) {
     labels.look_at(name, now);
     const kube::node_objects::node* node = objects.find(name);
-    changed.push_back({std::move(name), node == nullptr ? std::nullopt : std::optional(node->written())});
+    if (node == nullptr) {
+      changed.push_back({std::move(name), std::nullopt});
+    } else {
+      changed.push_back({std::move(name), node->written(), node->uid});
+    }
   }
   if (!changed.empty()) with.router.take_node_labels(std::move(changed));
+  if (follower.is_synced() && !std::exchange(all_told, true)) with.router.all_nodes_told();
   if (!follow_trouble.text().empty() && follower.trouble().empty()) labels.reachable(now);
   say(follow_trouble, follower.trouble(), "Nodes are up to date again");
   news.notify();

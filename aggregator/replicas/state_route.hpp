@@ -16,8 +16,8 @@ namespace binnacle::replicas {
 /// Where replicas ask each other for their state, on the ops port.
 inline constexpr std::string_view state_path = "/replicas/v1/state";
 
-/// A header in the answer of a replica that began without a state a short while ago. Its state is used by a
-/// replica that has none, but a file or the state of an older replica goes before it.
+/// A header in the answer of a replica that began without a state a short while ago. The state of an older
+/// replica goes before it.
 inline constexpr std::string_view young_header = "binnacle-state-is-young";
 
 /// How good the state is that a replica can give.

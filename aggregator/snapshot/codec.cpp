@@ -9,6 +9,8 @@
 // - A small file may unpack to a large message. The size is computed before anything is unpacked.
 // - Instants may be any number. Those that no machine can have are refused, because they are shifted and
 //   compared later, which must not overflow.
+// - It may name a statistic or a kind of strategy that only another release knows. That costs only itself: it
+//   keeps its place in the list, since nodes' words count places, but has no name that anybody asks for.
 // - A list may be longer than it says, or end early. The number of nodes stands in the first message, and
 //   all of them must be there. Half a snapshot is not used: a node whose state is missing would begin as if
 //   it had never violated anything.
@@ -64,27 +66,25 @@ result<snapshot> read(schema::Snapshot::Reader in) {
   out.taken_wall = std::chrono::system_clock::time_point(std::chrono::nanoseconds(in.getWallNs()));
   for (const auto c : in.getColumns()) {
     snapshot::column& column = out.columns.emplace_back();
+    if (c.getStatistic() >= store::statistic_names.size()) continue;  // it keeps its place, without a name
     column.spec.metric = text(c.getMetric());
     column.spec.window = duration(c.getWindowNs());
     column.meaning = text(c.getMeaning());
-    if (c.getStatistic() >= store::statistic_names.size())
-      return malformed("a column of an unknown statistic");
     column.spec.stat = static_cast<store::statistic>(c.getStatistic());
   }
   for (const auto s : in.getStrategies()) {
     policy::strategy_mark& mark = out.strategies.emplace_back();
+    const auto kinds = policy::strategies();
+    const auto kind =
+        std::ranges::find_if(kinds, [&](const auto* d) { return text(s.getKind()) == d->name; });
+    if (kind == kinds.end()) continue;  // it keeps its place, without a name
+    mark.kind = (*kind)->kind;
     mark.key = {text(s.getNamespace()), text(s.getName())};
     mark.uid = text(s.getUid());
     mark.content = s.getContent();
     if (s.getGiven() && !believable(s.getLastGivenNs()))
       return malformed("a label went on in no machine's time");
     if (s.getGiven()) mark.last_given = from_ns(s.getLastGivenNs());
-    const auto kinds = policy::strategies();
-    const auto kind =
-        std::ranges::find_if(kinds, [&](const auto* d) { return text(s.getKind()) == d->name; });
-    if (kind == kinds.end())
-      return malformed(fmt::format("a strategy of an unknown kind, {}", text(s.getKind())));
-    mark.kind = (*kind)->kind;
   }
   for (const auto p : in.getPolicies()) {
     if (out.policies.size() == most_kept_policies) break;
@@ -107,6 +107,14 @@ std::optional<snapshot::tenant> read(schema::Tenant::Reader in) {
   return out;
 }
 
+/// None: there was none, or it cannot have been.
+std::optional<snapshot::contact> contact_in(schema::Node::Reader in) {
+  if (!in.getHeard() || !believable(in.getSinceNs()) || !believable(in.getUntilNs()) ||
+      in.getSinceNs() > in.getUntilNs())
+    return std::nullopt;
+  return snapshot::contact{from_ns(in.getSinceNs()), from_ns(in.getUntilNs())};
+}
+
 /// False: there are more than `most`.
 bool read_nodes(schema::Snapshot::Reader in, std::size_t most, std::vector<snapshot::node>& out) {
   for (const auto n : in.getNodes()) {
@@ -121,6 +129,8 @@ bool read_nodes(schema::Snapshot::Reader in, std::size_t most, std::vector<snaps
       if (node.tenants.size() == snapshot::most_tenants) break;
       if (auto tenant = read(t)) node.tenants.push_back(std::move(*tenant));
     }
+    node.heard = contact_in(n);
+    node.uid = text(n.getUid());
   }
   return true;
 }
@@ -179,6 +189,12 @@ void write_nodes(schema::Snapshot::Builder root, std::span<const snapshot::node>
       tenants[t].setBootId(one.boot.c_str());
       tenants[t].setLastNs(to_ns(one.last));
     }
+    nodes[i].setUid(n.uid.c_str());
+    if (n.heard) {
+      nodes[i].setHeard(true);
+      nodes[i].setSinceNs(to_ns(n.heard->since));
+      nodes[i].setUntilNs(to_ns(n.heard->until));
+    }
   }
 }
 
@@ -197,6 +213,9 @@ class byte_stream final : public kj::OutputStream {
 
 namespace {
 
+/// A wall clock that goes back by less was corrected, not set.
+constexpr duration usual_correction = std::chrono::seconds(1);
+
 /// Within one boot the instants need no translation. A boot without an id equals no other boot.
 bool same_boot(const snapshot& s, const clocks& now) noexcept {
   return !s.boot_id.empty() && s.boot_id == now.boot_id && s.taken <= now.boot;
@@ -204,19 +223,22 @@ bool same_boot(const snapshot& s, const clocks& now) noexcept {
 
 }  // namespace
 
-duration age_of(const snapshot& s, const clocks& now) noexcept {
+std::optional<duration> age_of(const snapshot& s, const clocks& now) noexcept {
   if (same_boot(s, now)) return now.boot - s.taken;
-  return std::max(std::chrono::duration_cast<duration>(now.wall - s.taken_wall), duration::zero());
+  const auto age = std::chrono::duration_cast<duration>(now.wall - s.taken_wall);
+  if (age < -usual_correction) return std::nullopt;
+  return std::max(age, duration::zero());
 }
 
 duration shift_of(const snapshot& s, const clocks& now) noexcept {
-  return same_boot(s, now) ? duration::zero() : now.boot - age_of(s, now) - s.taken;
+  return same_boot(s, now) ? duration::zero()
+                           : now.boot - age_of(s, now).value_or(duration::zero()) - s.taken;
 }
 
 // Lists and texts begin with a pointer and end with a zero; a label is an entry of a tree in memory. A tenant
 // has a word and two pointers.
 std::size_t size_of(const snapshot::node& n) noexcept {
-  std::size_t out = sizeof n + n.name.size() + 16 + n.words.size() * sizeof(std::int64_t);
+  std::size_t out = sizeof n + n.name.size() + n.uid.size() + 32 + n.words.size() * sizeof(std::int64_t);
   for (const auto& [key, value] : n.labels) out += 128 + key.size() + value.size();
   for (const snapshot::tenant& t : n.tenants) out += sizeof t + 16 + t.boot.size();
   return out;

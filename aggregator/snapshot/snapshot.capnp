@@ -53,6 +53,11 @@ struct Node {
   words @1 :List(Int64);
   labels @2 :List(Label);   # standalone only
   tenants @3 :List(Tenant); # in the order in which they came; older releases neither write nor read them
+  # From when until when its agent was connected, short pauses not counted. Older releases have no such fields.
+  heard @4 :Bool;           # the two instants count
+  sinceNs @5 :Int64;
+  untilNs @6 :Int64;        # if a session goes on, when the snapshot was taken
+  uid @7 :Text;             # of the Node object, in a cluster
 }
 
 # An address from which an agent of the node was welcomed.

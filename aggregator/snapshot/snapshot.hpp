@@ -35,11 +35,18 @@ struct snapshot {
     friend bool operator==(const tenant&, const tenant&) = default;
   };
   static constexpr std::size_t most_tenants = 4;
+  /// From when until when a node's agent was connected, short pauses not counted (core/node_contact).
+  struct contact {
+    instant since{}, until{};
+    friend bool operator==(const contact&, const contact&) = default;
+  };
   struct node {
     std::string name;
     store::words words;                         ///< snapshot.capnp says how they lie
     std::map<std::string, std::string> labels;  ///< standalone: what the node carries
     std::vector<tenant> tenants = {};           ///< at most most_tenants, in the order in which they came
+    std::optional<contact> heard = {};          ///< none: its agent has never been connected
+    std::string uid = {};                       ///< of the Node object; empty: there is none, or not known
   };
 
   std::string boot_id;  ///< whose boot time the instants are
@@ -67,8 +74,10 @@ struct clocks {
 };
 
 /// How old the snapshot is, by the boot time if that is the same, else by the wall clock; never negative.
-duration age_of(const snapshot& s, const clocks& now) noexcept;
-/// What brings the snapshot's instants to this process's boot time, so that ages go on: 0 within one boot.
+/// None: the wall clock has not reached the time of the snapshot yet, so it was set back since.
+std::optional<duration> age_of(const snapshot& s, const clocks& now) noexcept;
+/// What brings the snapshot's instants to this process's boot time, so that ages go on: 0 within one boot. A
+/// snapshot of unknown age counts as taken now.
 /// Check age_of() first: the shift of a very old snapshot may be larger than a word_reader allows.
 duration shift_of(const snapshot& s, const clocks& now) noexcept;
 

@@ -1,9 +1,10 @@
 #include "aggregator/state/beginning.hpp"
 
 #include "aggregator/replicas/state_route.hpp"
-#include "aggregator/snapshot/snapshot.hpp"
+#include "aggregator/snapshot/kept_state.hpp"
 
 #include <chrono>
+#include <utility>
 
 namespace binnacle::aggregator {
 namespace {
@@ -13,19 +14,25 @@ constexpr duration youth = std::chrono::minutes(1);
 
 }  // namespace
 
-beginning::origin choose_origin(const snapshot* of_file, const snapshot* given, bool given_is_young,
-                                const clocks& now) {
-  using enum beginning::origin;
-  if (given == nullptr) return of_file == nullptr ? nothing : file;
-  if (of_file == nullptr) return replica;
-  return !given_is_young && age_of(*given, now) < age_of(*of_file, now) ? replica : file;
+std::vector<kept_state> states_to_go_on_from(std::optional<snapshot> given, std::optional<snapshot> of_file,
+                                             const clocks& now) {
+  std::vector<kept_state> out;
+  const auto add = [&](std::optional<snapshot>& s, bool is_dated) {
+    if (!s) return;
+    const duration shift = shift_of(*s, now);
+    out.push_back({std::move(*s), shift, is_dated});
+  };
+  add(given, true);  // it was taken a moment ago, whatever the wall clock did since
+  add(of_file, of_file && age_of(*of_file, now));
+  return out;
 }
 
 replicas::worth worth_of(const beginning& began, duration up, bool judges) noexcept {
   using replicas::worth;
   if (!began.is_decided) return worth::nothing;
-  if (!began.is_young || up > youth) return worth::full;
-  return judges ? worth::young : worth::nothing;
+  if (!began.is_young) return worth::full;
+  if (!judges) return worth::nothing;
+  return up > youth ? worth::full : worth::young;
 }
 
 }  // namespace binnacle::aggregator

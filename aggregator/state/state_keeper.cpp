@@ -1,5 +1,6 @@
 #include "aggregator/state/state_keeper.hpp"
 
+#include "aggregator/snapshot/kept_state.hpp"
 #include "common/async/timers.hpp"
 
 #include <boost/asio/co_spawn.hpp>
@@ -7,8 +8,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <exception>
-#include <string_view>
 #include <utility>
 
 namespace binnacle::aggregator {
@@ -25,8 +26,6 @@ constexpr std::size_t nodes_at_once = 32;
 constexpr std::chrono::seconds wait_for_file(2);
 // What is known of a fleet an hour ago says little of it now.
 constexpr std::chrono::hours oldest_state(1);
-// By then agents have come back, and policies been read.
-constexpr std::chrono::minutes state_counts_for(5);
 static_assert(policy::largest_snapshot <= most_snapshot_bytes / 2, "what is written can be read again");
 
 snapshot stamped(core::draft d) {
@@ -56,7 +55,7 @@ replicas::outcome state_keeper::ask_replicas(std::shared_ptr<SSL_CTX> shown) {
 
 void state_keeper::stop_asking() { asking_.stop(); }
 
-std::optional<snapshot> state_keeper::state_of_file() const {
+std::optional<snapshot> state_keeper::state_of_file(const clocks& now) const {
   if (path_.empty()) return std::nullopt;
   auto read = read_state(path_);
   if (read.has_error()) {
@@ -68,48 +67,50 @@ std::optional<snapshot> state_keeper::state_of_file() const {
     }
     return std::nullopt;
   }
-  const duration age = age_of(*read, clocks_now());
-  if (age <= oldest_state) return std::move(*read);
-  log_.info("state file {}: it is {} old, too old to go on from", path_, human(age));
-  return std::nullopt;
-}
-
-void state_keeper::go_on_from(snapshot s, std::string_view whose) {
-  const clocks now = clocks_now();
-  const duration age = age_of(s, now), shift = shift_of(s, now);
-  const std::size_t nodes = core_.recall(std::move(s), shift, now.boot);
-  log_.info("{}: goes on from the state of {} ago, of {} nodes", whose, human(age), nodes);
+  const auto age = age_of(*read, now);
+  if (!age) {
+    log_.warning(
+        "state file {}: by this machine's clock it was written in the future, so its age is not known; "
+        "windows, "
+        "`for` and maxNodes begin again: set the clock before the aggregator starts",
+        path_);
+  } else if (*age > oldest_state) {
+    log_.info("state file {}: it is {} old, too old to go on from", path_, human(*age));
+    return std::nullopt;
+  }
+  return std::move(*read);
 }
 
 void state_keeper::begin(replicas::outcome told) {
   for (const std::string& why : told.troubles) log_.info("no state from another replica: {}", why);
-  std::optional<snapshot> own = state_of_file();
-  const auto from =
-      choose_origin(own ? &*own : nullptr, told.state ? &*told.state : nullptr, told.is_young, clocks_now());
-  began_ = {
-      .is_decided = true,
-      .from = from,
-      .is_young = from == beginning::origin::nothing || (from == beginning::origin::replica && told.is_young),
-      .asked = told.asked,
-      .refused = told.refused,
-      .failed = told.failed};
-  switch (from) {
-    case beginning::origin::nothing: break;
-    case beginning::origin::file: go_on_from(std::move(*own), "state file " + path_); break;
-    case beginning::origin::replica: go_on_from(std::move(*told.state), "replica " + told.from); break;
-  }
+  const clocks now = clocks_now();
+  std::optional<snapshot> own = state_of_file(now);
+  using enum beginning::origin;
+  began_ = {.is_decided = true,
+            .from = told.state ? replica
+                    : own      ? file
+                               : nothing,
+            .is_young = !(own && age_of(*own, now)) && (!told.state || told.is_young),
+            .asked = told.asked,
+            .refused = told.refused,
+            .failed = told.failed};
+  std::vector<std::string> whose;
+  if (told.state) whose.push_back("replica " + told.from);
+  if (own) whose.push_back("state file " + path_);
+  std::vector<kept_state> states = states_to_go_on_from(std::move(told.state), std::move(own), now);
+  if (states.empty()) return;
+  std::vector<std::string> ages;
+  for (const kept_state& s : states)
+    ages.push_back(s.is_dated ? human(now.boot - (s.all.taken + s.shift)) + " ago" : "an unknown time");
+  const std::vector<std::size_t> nodes = core_.recall(std::move(states), now.boot);
+  for (std::size_t i = 0; i < nodes.size(); ++i)
+    log_.info("{}: goes on from the state of {}, of {} nodes", whose[i], ages[i], nodes[i]);
 }
 
 void state_keeper::start(async::task_group& tasks) {
-  tasks.spawn("what was remembered", forget_in_time());
   if (path_.empty()) return;
   file_.emplace(path_);
   tasks.keep("state", [this] { return keep_writing(); });
-}
-
-task<void> state_keeper::forget_in_time() {
-  co_await async::sleep_for(state_counts_for);
-  core_.forget_snapshot();
 }
 
 task<void> state_keeper::keep_writing() {

@@ -37,12 +37,11 @@ class state_keeper {
   /// Makes ask_replicas() return. Any thread.
   void stop_asking();
 
-  /// Gives the core the state that counts: the file's, or what other replicas `told`. Before any other event
-  /// of the core.
+  /// Gives the core what other replicas `told` and what the file has. Before any other event of the core.
   void begin(replicas::outcome told);
   const beginning& began() const noexcept { return began_; }
 
-  /// Writes the file from now on, and after a while lets the core forget the state that it began with.
+  /// Writes the file from now on.
   void start(async::task_group& tasks);
   /// Writes the file once more, while agents are still connected: what comes after is lost anyway.
   void keep_last();
@@ -52,10 +51,8 @@ class state_keeper {
   state_file::counters counted() const { return file_ ? file_->counted() : state_file::counters{}; }
 
  private:
-  std::optional<snapshot> state_of_file() const;
-  void go_on_from(snapshot s, std::string_view whose);
+  std::optional<snapshot> state_of_file(const clocks& now) const;
   async::task<void> keep_writing();
-  async::task<void> forget_in_time();
   async::task<snapshot> copy_core(duration& took);
   bool is_taking() const { return !taken_.expired() || (file_ && file_->is_busy()); }
   std::shared_ptr<const void> begin_taking();

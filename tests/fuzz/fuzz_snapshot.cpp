@@ -2,6 +2,7 @@
 // words of a valid snapshot.
 #include "aggregator/core/core.hpp"
 #include "aggregator/policy/text/policy_set.hpp"
+#include "aggregator/snapshot/kept_state.hpp"
 #include "tests/fuzz/target.hpp"
 
 #include <cstdint>
@@ -11,6 +12,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace fuzz_snapshot {
 
@@ -78,9 +80,11 @@ struct replica {
 
 /// Whatever the core recalled, it goes on. What it then knows can be saved and read again, each policy
 /// unchanged.
-void go_on_from(snapshot s, duration shift) {
+void go_on_from(kept_state s) {
   replica r;
-  r.whole.recall(std::move(s), shift, r.now);
+  std::vector<kept_state> states;
+  states.push_back(std::move(s));
+  r.whole.recall(std::move(states), r.now);
   r.begin();
   r.live(3);
   const snapshot kept = r.taken();
@@ -103,9 +107,10 @@ FUZZ_TARGET(const std::uint8_t* data, std::size_t size) {
     auto read = decode(std::as_bytes(rest));
     if (read.has_error()) return 0;
     const clocks now{"boot", from_ns(1'000'000'000'000), std::chrono::system_clock::time_point(1h)};
-    if (age_of(*read, now) > 1h) return 0;
+    const auto age = age_of(*read, now);
+    if (age && *age > 1h) return 0;
     const duration shift = shift_of(*read, now);
-    go_on_from(std::move(*read), shift);
+    go_on_from({std::move(*read), shift, age.has_value()});
     return 0;
   }
   // A snapshot of a core with some words replaced: the input is pairs of place and word.
@@ -123,7 +128,7 @@ FUZZ_TARGET(const std::uint8_t* data, std::size_t size) {
     words[rest[at] % words.size()] = word;
   }
   if (rest.size() % 3 == 1) words.resize(words.size() / 2);
-  go_on_from(std::move(s), data[0] % 4 == 1 ? duration(0s) : duration(5000s));
+  go_on_from({std::move(s), data[0] % 4 == 1 ? duration(0s) : duration(5000s)});
   return 0;
 }
 

@@ -44,7 +44,7 @@ struct cost_limits {
 
 /// Takes off the memory limit of policies what snapshots of the core need (--state, --state-from): a quarter,
 /// and at most the largest size of a snapshot for each one that may exist at once. Returns how large one
-/// snapshot may be, in bytes. Two may exist at once: for some minutes after a restart the one that the core
+/// snapshot may be, in bytes. Two may exist at once: for an hour after a restart the one that the core
 /// started from, and the one that is being written. `with_replicas`: a third one may be on its way to another
 /// replica.
 std::size_t keep_for_snapshots(cost_limits& limits, bool with_replicas) noexcept;

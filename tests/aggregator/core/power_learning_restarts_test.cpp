@@ -264,6 +264,25 @@ TEST_SUITE("aggregator/core/power_learning") {
       CHECK(load_learning(store::word_reader(now))->what.samples() <= 30);
   }
 
+  TEST_CASE("of two snapshots the one counts that learned more, and of other hardware the first one") {
+    const store::words more = some_learning();
+    store::words less = more, other = more;
+    less[1] -= 1;
+    other[0] += 1;
+    other[1] += 1;
+    const auto kept_after = [](const std::vector<store::words>& snapshots) {
+      world w;
+      w.add("a");
+      for (const store::words& kept : snapshots)
+        w.learning.recall(w.all.at("a").id, store::word_reader(kept));
+      return kept_of(w, "a");
+    };
+    CHECK(kept_after({less, more}) == more);
+    CHECK(kept_after({more, less}) == more);
+    CHECK(kept_after({more, other}) == more);
+    CHECK(kept_after({more, {}}) == more);
+  }
+
   TEST_CASE("a node goes on from a snapshot of a version that did not know the number of CPUs") {
     store::words kept = some_learning();
     kept[0] = static_cast<std::int64_t>(learning_key("1 x EPYC, 64 GiB, 0 accelerators", "rapl"));

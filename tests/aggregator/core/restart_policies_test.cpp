@@ -11,6 +11,8 @@
 #include <memory>
 #include <random>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace restart_policies_test {
 
@@ -152,11 +154,35 @@ TEST_SUITE("aggregator/core/restart_policies") {
     whole.edit(file, &right);
     replica between;
     between.go_on_from(whole.bytes());
-    between.whole.forget_snapshot();  // as when the API server was away for long
+    between.whole.tick(between.now += core::snapshot_counts_for);  // the API server was away for long
     replica again;
     again.go_on_from(between.bytes());
     whole.edit(file, &wrong);
     again.read_all({{file, wrong}});
+    CHECK(again.says() == whole.says());
+    CHECK(again.says().find("deschedule") != std::string::npos);
+  }
+
+  // The other replica began with nothing after an edit of p went wrong, so it knows no good version of p.
+  TEST_CASE("what a replica's state does not say of a policy's versions comes from the file") {
+    const std::string p = "TASPolicy default/p", q = "TASPolicy default/q";
+    const std::string right = object("p", 1, 3, 80, false), wrong = object("p", 1, 3, 80, true),
+                      old_one = object("q", 2, 2, 80, false), new_one = object("q", 2, 2, 90, false);
+    replica whole, killed, other;
+    whole.read_all({{p, right}, {q, old_one}});
+    killed.read_all({{p, right}, {q, old_one}});
+    for (const auto& [file, text] : texts_of_now{{p, wrong}, {q, new_one}}) whole.edit(file, &text);
+    other.read_all({{q, new_one}});
+    replica again;
+    std::vector<kept_state> states(2);
+    states[0].all = decode(other.bytes()).value();
+    states[1].all = decode(killed.bytes()).value();
+    again.whole.recall(std::move(states), again.now);
+    std::map<std::string, std::size_t> versions;
+    for (const policy::kept_policy& k : again.whole.recalled_policies()) ++versions[k.value.key.name];
+    CHECK((versions == std::map<std::string, std::size_t>{{"p", 1}, {"q", 1}}));
+    again.texts.recall(again.whole.recalled_policies());
+    again.read_all({{p, wrong}, {q, new_one}});
     CHECK(again.says() == whole.says());
     CHECK(again.says().find("deschedule") != std::string::npos);
   }

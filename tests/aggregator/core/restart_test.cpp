@@ -9,8 +9,11 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <optional>
 #include <random>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace restart_test {
@@ -77,6 +80,21 @@ int unlabelled_temp(std::size_t n, int t) {
   return t < 11 ? 50 : 90;
 }
 
+// What each node does by itself, however many others a replica hears.
+constexpr auto each_for_itself = R"(
+apiVersion: telemetry.intel.com/v1alpha1
+kind: TASPolicy
+metadata: {name: each}
+spec:
+  strategies:
+    dontschedule:
+      rules: [{metricname: temp, operator: GreaterThan, target: 80, clearBelow: 60}]
+    labeling:
+      rules:
+      - {metricname: temp, operator: GreaterThan, target: 75, window: 30s, labels: ["warm=yes"]}
+      - {metricname: temp, operator: GreaterThan, target: 70, for: 5s, labels: ["long=yes"]}
+)";
+
 constexpr std::size_t fleet = 6;
 std::string name_of(std::size_t n) { return "node-" + std::to_string(n); }
 
@@ -101,10 +119,18 @@ struct replica {
     if (cluster) whole->set_writes_labels(false, now + boot);
     read_policies(now);
     if (!cluster) return;
-    std::vector<labels::node_labels> told;
-    for (std::size_t n = 0; n < fleet; ++n) told.push_back({name_of(n), objects[name_of(n)]});
-    whole->node_labels(told, now + boot);
+    read_nodes(now);
     whole->set_writes_labels(true, now + boot);
+  }
+  /// The first complete list of Node objects.
+  void read_nodes(instant now) {
+    std::vector<labels::node_labels> told;
+    for (std::size_t n = 0; n < fleet; ++n) {
+      const std::string name = name_of(n);
+      if (!deleted.contains(name)) told.push_back({name, objects[name], uids[name]});
+    }
+    whole->node_labels(told, now + boot);
+    whole->all_nodes_told(now + boot);
   }
   void read_policies(instant now) {
     policies_in_force all;
@@ -116,11 +142,11 @@ struct replica {
     whole->policies(all, now + boot);
   }
   /// Goes on from the bytes of a state file.
-  void go_on_from(const std::vector<std::byte>& file, instant now) {
+  void go_on_from(const std::vector<std::byte>& file, instant now, std::size_t nodes = fleet) {
     auto read = decode(file);
     REQUIRE(read.has_value());
     const duration shift = shift_of(*read, now_is(now));
-    CHECK(whole->recall(std::move(*read), shift, now + boot) == fleet);
+    CHECK(whole->recall(std::move(*read), shift, now + boot) == nodes);
   }
   /// Writes the state file under the same condition as the ingest loop.
   void keep_state(std::vector<std::byte>& file, instant now) const {
@@ -150,7 +176,7 @@ struct replica {
           if (wish.what == policy::label_wish::action::set) have[key] = wish.value;
           if (wish.what == policy::label_wish::action::remove) have.erase(key);
         }
-        told.push_back({w.node, have});
+        told.push_back({w.node, have, uids[w.node]});
       }
       whole->node_labels(told, now + boot);
       whole->tick(now + boot);
@@ -213,6 +239,8 @@ struct replica {
   std::shared_ptr<const metrics::alias_table> names = std::make_shared<metrics::alias_table>();
   wire::catalog announced;
   std::map<std::string, labels::label_map> objects;
+  std::map<std::string, std::string> uids;
+  std::set<std::string> deleted;  // Node objects
   std::vector<labels::node_wishes> wishes;
   std::unique_ptr<core> whole;
 };
@@ -429,8 +457,294 @@ TEST_SUITE("aggregator/core/restart") {
     CHECK_FALSE(again.whole->remembers_more());
     replica late(true, 0s);
     late.go_on_from(encode(whole.taken(now)), now);
-    late.whole->forget_snapshot();
+    late.whole->tick(now + 6min);
+    CHECK_MESSAGE(late.whole->remembers_more(), "the API server is away for longer than usual");
+    CHECK(late.whole->tick(now + core::snapshot_counts_for - 1s) == now + core::snapshot_counts_for);
+    CHECK(late.whole->remembers_more());
+    late.whole->tick(now + core::snapshot_counts_for);
     CHECK_FALSE(late.whole->remembers_more());
+  }
+
+  TEST_CASE("a node that was deleted while the replica was dead gives its slot back") {
+    replica whole(true, 0s);
+    instant now = store::at_s(1000);
+    constexpr auto one_node = R"(
+apiVersion: telemetry.intel.com/v1alpha1
+kind: TASPolicy
+metadata: {name: hot}
+spec: {strategies: {deschedule: {maxNodes: 1, rules: [{metricname: temp, operator: GreaterThan, target: 80}]}}}
+)";
+    whole.text = one_node;
+    whole.begin(now);
+    for (const std::size_t n : {0, 1}) {
+      now += 1s;
+      whole.connect(n, now);
+      whole.value(n, 90, now);
+      whole.tick(now);
+    }
+    REQUIRE(whole.objects["node-0"].contains("hot"));
+    REQUIRE_FALSE(whole.objects["node-1"].contains("hot"));
+    replica again(true, 0s);
+    again.text = one_node;
+    again.deleted = {"node-0"};
+    again.go_on_from(encode(whole.taken(now)), now, 2);
+    again.begin(now);
+    again.tick(now);
+    CHECK_MESSAGE(again.objects["node-1"].contains("hot"), "it waited for the slot");
+  }
+
+  // In both orders: the API server may send its policies or its nodes first.
+  TEST_CASE("a node that was made anew while the replica was dead begins anew, as where that was seen") {
+    for (const bool policies_first : {true, false}) {
+      for (const bool made_anew : {true, false}) {
+        CAPTURE(policies_first);
+        CAPTURE(made_anew);
+        replica whole(true, 0s);
+        whole.text = each_for_itself;
+        whole.uids["node-0"] = "first";
+        instant now = store::at_s(1000);
+        whole.begin(now);
+        whole.connect(0, now);
+        for (const std::int64_t temp : {90, 90, 70}) {
+          now += 1s;
+          whole.value(0, temp, now);
+          whole.tick(now);
+        }
+        const auto violates = [](const replica& r) {
+          const auto id = r.whole->store().find("node-0").value();
+          for (const auto& [key, p] : *r.whole->engine().table()) {
+            for (const auto& s : p->strategies) {
+              if (s.kind == policy::strategy_kind::dontschedule) return s.verdicts->load(id).violating;
+            }
+          }
+          return false;
+        };
+        REQUIRE_MESSAGE(violates(whole), "it is in the band");
+        const auto first_file = encode(whole.taken(now));
+        // Another process goes on from the file, and ends before it has read the nodes.
+        replica between(true, 0s);
+        between.text = each_for_itself;
+        between.go_on_from(first_file, now, 1);
+        between.read_policies(now);
+        const auto file = encode(between.taken(now));
+
+        replica again(true, 0s);
+        again.text = each_for_itself;
+        again.go_on_from(file, now, 1);
+        again.whole->set_writes_labels(false, now);
+        again.uids["node-0"] = whole.uids["node-0"] = made_anew ? "second" : "first";
+        if (made_anew) whole.whole->node_labels({{"node-0", std::nullopt}}, now);
+        whole.read_nodes(now);
+        if (policies_first) again.read_policies(now);
+        again.read_nodes(now);
+        if (!policies_first) again.read_policies(now);
+        again.whole->set_writes_labels(true, now);
+        for (replica* r : {&whole, &again}) r->tick(now);
+        CHECK(violates(again) != made_anew);
+        CHECK(again.says(now) == whole.says(now));
+      }
+    }
+  }
+
+  TEST_CASE("what the state says of policies counts until five minutes after they were read, not earlier") {
+    replica whole(true, 0s);
+    instant now = store::at_s(1000);
+    whole.begin(now);
+    whole.connect(0, now);
+    for (int t = 0; t < 4; ++t) {
+      now += 1s;
+      whole.value(0, 90, now);
+      whole.tick(now);
+    }
+    REQUIRE(whole.objects["node-0"].contains("hot"));
+    const auto last_given = [](const replica& r, instant at) {
+      const snapshot kept = r.taken(at);
+      for (const policy::strategy_mark& m : kept.strategies) {
+        if (m.kind == policy::strategy_kind::deschedule) return m.last_given;
+      }
+      return std::optional<instant>();
+    };
+    const auto given = last_given(whole, now);
+    REQUIRE(given.has_value());
+    const auto file = encode(whole.taken(now));
+    for (const bool late : {false, true}) {
+      CAPTURE(late);
+      replica again(true, 0s);
+      again.objects = whole.objects;
+      again.go_on_from(file, now, 1);
+      instant then = now + 20min;  // the API server was away
+      again.whole->tick(then);
+      if (late) {
+        // A policy that was no policy when all had been read, and is applied after that.
+        again.whole->policies({{}, {}, true}, then);
+        then += core::strategies_count_for;
+        again.whole->tick(then);
+      }
+      again.begin(then);
+      CHECK((last_given(again, then) == given) != late);
+    }
+  }
+
+  TEST_CASE("a node whose agent comes back after six minutes has its window, with the gap in it") {
+    replica whole(false, 0s);
+    instant now = store::at_s(1000);
+    constexpr auto hour = R"(
+apiVersion: telemetry.intel.com/v1alpha1
+kind: TASPolicy
+metadata: {name: hour}
+spec: {strategies: {dontschedule: {rules: [{metricname: temp, operator: GreaterThan, target: 80, window: 1h}]}}}
+)";
+    whole.text = hour;
+    whole.begin(now);
+    whole.connect(0, now);
+    for (int t = 0; t < 1'200; ++t) {
+      now += 1s;
+      whole.value(0, 90, now);
+      whole.tick(now);
+    }
+    replica again(false, 0s);
+    again.text = hour;
+    again.go_on_from(encode(whole.taken(now)), now, 1);
+    again.begin(now);
+    now += 6min;
+    for (replica* r : {&whole, &again}) r->tick(now);
+    again.connect(0, now);
+    for (replica* r : {&whole, &again}) {
+      r->value(0, 90, now);
+      r->tick(now);
+    }
+    CHECK(again.says(now) == whole.says(now));
+  }
+
+  /// What `whole` reads of a state that `of` took.
+  kept_state kept_by(const replica& of, const replica& whole, instant now) {
+    auto read = decode(encode(of.taken(now)));
+    REQUIRE(read.has_value());
+    const duration shift = shift_of(*read, whole.now_is(now));
+    return {std::move(*read), shift};
+  }
+
+  // The other replica has lost nothing of nodes 0 to 2, of which this one's file lacks the last minutes. It
+  // hears nodes 3 to 5 only since a moment, while the file knows them well.
+  TEST_CASE("of a replica's state and its own file each node goes on as if nothing had been lost") {
+    for (unsigned seed = 1; seed <= 10; ++seed) {
+      CAPTURE(seed);
+      const auto day = a_random_day(seed, 260);
+      constexpr std::size_t lost_at = 60, found_at = 195, killed_at = 200;
+      replica whole(false, 0s), killed(false, 0s), other(false, 7000s), again(false, 0s);
+      instant now = store::at_s(1000);
+      for (replica* r : {&whole, &killed, &other, &again}) r->text = each_for_itself;
+      for (replica* r : {&whole, &killed, &other}) r->begin(now);
+      for (std::size_t n = 0; n < fleet; ++n) {
+        whole.connect(n, now);
+        killed.connect(n, now);
+        if (n < 3) other.connect(n, now);
+      }
+      bool restarted = false;
+      std::vector<std::int64_t> temps(fleet, 72);
+      for (std::size_t t = 0; t < day.size(); ++t) {
+        now += 1s;
+        CAPTURE(t);
+        if (t == lost_at) {
+          for (std::size_t n = 0; n < 3; ++n) killed.disconnect(n, now);
+        }
+        if (t == found_at) {
+          for (std::size_t n = 3; n < fleet; ++n) other.connect(n, now);
+        }
+        if (t == killed_at) {
+          for (replica* r : {&whole, &killed, &other}) r->tick(now);
+          std::vector<kept_state> states;
+          states.push_back(kept_by(other, again, now));
+          states.push_back(kept_by(killed, again, now));
+          CHECK((again.whole->recall(std::move(states), now) == std::vector<std::size_t>{3, 3}));
+          again.begin(now);
+          restarted = true;
+          again.tick(now);
+          for (std::size_t n = 0; n < fleet; ++n) again.connect(n, now);
+          REQUIRE(again.says(now) == whole.says(now));
+        }
+        for (const auto& [n, temp] : day[t].values) temps[n] = temp;
+        for (std::size_t n = 0; n < fleet; ++n) {
+          whole.value(n, temps[n], now);
+          if (restarted) again.value(n, temps[n], now);
+          if (n >= 3 || t < lost_at) killed.value(n, temps[n], now);
+          if (n < 3 || t >= found_at) other.value(n, temps[n], now);
+        }
+        for (replica* r : {&whole, &killed, &other}) r->tick(now);
+        if (restarted) again.tick(now);
+        if (restarted) REQUIRE(again.says(now) == whole.says(now));
+      }
+    }
+  }
+
+  TEST_CASE("of two states a cool-down goes on from the later label, and of a file without an age from now") {
+    replica first(false, 0s), second(false, 0s);
+    instant now = store::at_s(1000);
+    const auto label_one = [&now](replica& r) {
+      r.begin(now);
+      r.connect(0, now);
+      for (int t = 0; t < 4; ++t) {
+        now += 1s;
+        r.value(0, 90, now);
+        r.tick(now);
+      }
+      CHECK(r.objects["node-0"].contains("hot"));
+    };
+    label_one(first);
+    const kept_state earlier = kept_by(first, first, now);
+    label_one(second);
+    const kept_state later = kept_by(second, second, now);
+    const auto last_given = [&now](std::vector<kept_state> states) {
+      replica again(false, 0s);
+      again.whole->recall(std::move(states), now);
+      again.begin(now);
+      const snapshot kept = again.taken(now);
+      for (const policy::strategy_mark& m : kept.strategies) {
+        if (m.kind == policy::strategy_kind::deschedule) return m.last_given.value_or(instant{});
+      }
+      return instant{};
+    };
+    const instant then = last_given({later});
+    CHECK(then > store::at_s(1004));
+    CHECK(last_given({earlier, later}) == then);
+    CHECK(last_given({later, earlier}) == then);
+    kept_state undated = earlier;
+    undated.all.nodes.at(0).labels.clear();  // a label that is found also begins a cool-down
+    undated.shift = now - undated.all.taken;
+    undated.is_dated = false;
+    CHECK(last_given({undated}) == now);
+  }
+
+  TEST_CASE("of a file whose age nobody knows no value, window or rule counts") {
+    replica whole(false, 0s);
+    whole.text = each_for_itself;
+    instant now = store::at_s(1000);
+    whole.begin(now);
+    whole.connect(0, now);
+    for (const std::int64_t temp : {90, 90, 90, 90, 90, 90, 90, 70}) {
+      now += 1s;
+      whole.value(0, temp, now);
+      whole.tick(now);
+    }
+    for (const bool is_dated : {true, false}) {
+      CAPTURE(is_dated);
+      replica again(false, 0s);
+      again.text = each_for_itself;
+      std::vector<kept_state> states;
+      states.push_back(kept_by(whole, again, now));
+      states[0].is_dated = is_dated;
+      again.whole->recall(std::move(states), now);
+      CHECK(again.whole->recalled_policies().size() == 1);
+      again.begin(now);
+      const auto id = again.whole->store().find("node-0").value();
+      for (const auto& [key, p] : *again.whole->engine().table()) {
+        for (const auto& s : p->strategies) {
+          for (const auto& r : s.rules) CHECK(r.values->load(id).present(now) == is_dated);
+          if (s.kind == policy::strategy_kind::dontschedule)
+            CHECK(s.verdicts->load(id).violating == is_dated);
+        }
+      }
+    }
   }
 
   std::size_t size_of_all(const snapshot& s) {

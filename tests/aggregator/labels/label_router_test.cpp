@@ -31,7 +31,8 @@ struct house {
                 [this](std::vector<node_wishes> news) {
                   for (node_wishes& n : news) wishes[n.node] = world::text(n.wishes);
                   ++letters;
-                }}) {
+                },
+                [this](store::node_id id) { gone.push_back(stock.name(id)); }}) {
     w.apply(policy::test::manifest(
         {{"deschedule", "maxNodes: 1, rules: [{metricname: temp, operator: GreaterThan, target: 80}]"}}));
   }
@@ -48,8 +49,8 @@ struct house {
     w.value(node, "temp", v, 10h);
     work();
   }
-  void tell(char node, std::optional<label_map> labels) {
-    router.set_labels({{std::string(1, node), std::move(labels)}}, w.now);
+  void tell(char node, std::optional<label_map> labels, const std::string& uid = {}) {
+    router.set_labels({{std::string(1, node), std::move(labels), uid}}, w.now);
     work();
   }
   /// Forgets idle nodes as the ingest loop does from time to time, after 24 h.
@@ -72,6 +73,7 @@ struct house {
   int dry_letters = 0;
   std::map<std::string, std::string> wishes;
   int letters = 0;
+  std::vector<std::string> gone;
   label_router router;
 };
 
@@ -278,6 +280,36 @@ TEST_SUITE("aggregator/labels/label_router") {
     h.wishes.clear();
     h.tell('a', label_map{});
     CHECK(h.wishes["a"] == "-p");
+  }
+
+  TEST_CASE("a node that was made anew under its name is another node, though nobody saw it go") {
+    house h(true);
+    h.agent('a');
+    h.tell('a', label_map{}, "u1");
+    h.value('a', 90);
+    h.tell('a', violating, "u1");
+    h.wishes.clear();
+    h.tell('a', violating, "u1");
+    CHECK(h.gone.empty());
+    CHECK(h.wishes.empty());
+    h.tell('a', label_map{}, "u2");
+    CHECK((h.gone == std::vector<std::string>{"a"}));
+    CHECK(h.carried["a"].empty());
+    CHECK_MESSAGE(h.wishes["a"] == "p=violating", "its agent goes on, and the label is not there yet");
+    CHECK(h.router.uid("a") == "u2");
+  }
+
+  TEST_CASE("when all Node objects have been told, a node without one is gone") {
+    house h(true);
+    for (const char n : {'a', 'b'}) h.agent(n);
+    h.router.recall(*h.stock.find("a"), {}, "u1", h.w.now);
+    CHECK(h.router.uid("a") == "u1");
+    h.tell('b', label_map{}, "u2");
+    h.router.all_told(h.w.now);
+    h.work();
+    CHECK((h.gone == std::vector<std::string>{"a"}));
+    CHECK(h.router.uid("a").empty());
+    CHECK(h.router.uid("b") == "u2");
   }
 }
 

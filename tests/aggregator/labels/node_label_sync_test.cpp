@@ -123,6 +123,7 @@ struct slow_api {
 
 struct deaf final : router_inbox {
   void take_node_labels(std::vector<node_labels>) override {}
+  void all_nodes_told() override {}
   void take_taken_keys(std::vector<node_taken>) override {}
   void set_writes_labels(bool) override {}
 };
