@@ -303,6 +303,7 @@ task<void> cluster::impl::look_at_status(kube::object_key key, sources from,
   if (how == enforce::urgency::change && !has_turn) {
     if (pace.is_due(name, now)) turns.wants(key, false);
   } else if (pace.may_write(name, how, now)) {
+    pace.begins(name, now);
     co_await write_status(key, std::move(wanted), how);
   }
 }

@@ -5,6 +5,7 @@
 #include "common/clock.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -43,8 +44,11 @@ class status_pace {
     if (how == urgency::change) return now >= next_change();
     return !last_age_ || now - *last_age_ >= between_ages;
   }
+  /// A write of this policy's status begins. Follow it with wrote(), lost(), refused() or pause(). If the
+  /// policy is forgotten meanwhile, that makes only the others wait.
+  void begins(const std::string& policy, instant now) { not_before_[policy] = now; }
   void wrote(const std::string& policy, urgency how, instant now) {
-    not_before_[policy] = now + between_changes;
+    must_wait(policy, now + between_changes);
     last_ = now;
     if (how == urgency::refresh) last_age_ = now;
     pauses_.reset();
@@ -52,11 +56,11 @@ class status_pace {
   /// The API server took this policy's status, but kept another one. It will do the same with the next.
   void lost(const std::string& policy, urgency how, instant now) {
     wrote(policy, how, now);
-    not_before_[policy] = now + after_loss;
+    must_wait(policy, now + after_loss);
   }
   /// The API server refused what is in this policy's status. It may take the statuses of other policies.
   void refused(const std::string& policy, instant now) {
-    not_before_[policy] = now + after_refusal;
+    must_wait(policy, now + after_refusal);
     last_ = now;
   }
   /// The API server is away, in trouble, or asks for a pause of this length: no status is written meanwhile.
@@ -66,8 +70,15 @@ class status_pace {
   }
   /// The policy was changed, or is gone: what was written of it before does not count.
   void forget(const std::string& policy) { not_before_.erase(policy); }
+  /// Policies of which something is remembered.
+  std::size_t size() const noexcept { return not_before_.size(); }
 
  private:
+  // A policy that is gone is forgotten once. An entry that is made for it afterwards would stay for good.
+  void must_wait(const std::string& policy, instant until) {
+    if (const auto at = not_before_.find(policy); at != not_before_.end()) at->second = until;
+  }
+
   std::map<std::string, instant> not_before_;
   std::optional<instant> last_, last_age_;
   std::mt19937_64 random_;

@@ -97,18 +97,20 @@ void agent_session::ask_about_token() {
         come_back_soon);
   }
   asking_ = true;
-  shared_->options.review(machine_.greeting().credential, whole_address(),
-                          [weak = weak_from_this()](const result<token_holder>& holder) {
-                            if (const auto self = weak.lock()) self->reviewed(holder, boot_clock::now());
-                          });
+  // The address gets its check back also if the agent has gone meanwhile, and also after trouble with the API
+  // server. Weak: an answer that never comes must not keep what we share beyond the loop.
+  auto answered = [weak = weak_from_this(), room = std::weak_ptr<shared_state>(shared_),
+                   from = address_](const result<token_holder>& holder) {
+    if (const auto shared = room.lock(); shared && (holder.has_error() || holder->genuine))
+      shared->tokens.give_back(from);
+    if (const auto self = weak.lock()) self->reviewed(holder, boot_clock::now());
+  };
+  shared_->options.review(machine_.greeting().credential, whole_address(), std::move(answered));
 }
 
 void agent_session::reviewed(const result<token_holder>& holder, instant now) {
   asking_ = false;
-  if (shared_->closed) return;
-  // The agent's address does not lose its ration because of trouble with the API server.
-  if (holder.has_error() || holder->genuine) shared_->tokens.give_back(address_);
-  if (machine_.ended()) return;
+  if (shared_->closed || machine_.ended()) return;
   if (holder.has_error()) {
     unverified(holder.error().message, now);
   } else if (auto refused = authorise(machine_.greeting(), *holder, shared_->options.agents_account)) {

@@ -36,6 +36,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <random>
 #include <utility>
 
@@ -52,15 +53,16 @@ constexpr duration look_for_wakes = std::chrono::milliseconds(250);  // while po
 /// each holds a slot of maxNodes until the watch removes it.
 class second_look final : public kube::watcher {
  public:
-  explicit second_look(kube::node_objects& to) : to_(to) {}
+  second_look(kube::node_objects& to, const kube::reflector& watch) : to_(to), watch_(watch) {}
   void changed(const kube::object_key& key, const boost::json::object& object) override {
-    to_.read_again(key, object);
+    to_.read_again(key, object, watch_.version());  // the watch goes on while the list is read
   }
   void gone(const kube::object_key&) override {}
   void synced() override {}
 
  private:
   kube::node_objects& to_;
+  const kube::reflector& watch_;
 };
 
 }  // namespace
@@ -91,9 +93,10 @@ struct node_label_sync::impl {
   wake_list waiting;
   async::event news;
   bool claims_known = false;
-  bool writes = false;    // as the ingest loop has been told
-  bool looked = false;    // at all nodes, since we have the Lease
-  bool all_told = false;  // to the ingest loop: all nodes of the first list
+  bool writes = false;      // as the ingest loop has been told
+  bool looked = false;      // at all nodes, since we have the Lease
+  bool all_told = false;    // to the ingest loop: all nodes of the first list
+  std::uint64_t terms = 0;  // how often the Lease came or went
   said_once follow_trouble, write_trouble;
 };
 
@@ -110,6 +113,7 @@ void node_label_sync::impl::say(said_once& told, const std::string& trouble, con
 void node_label_sync::impl::pass_on() {
   std::vector<node_labels> changed;
   const instant now = boot_clock::now();
+  objects.watched_up_to(follower.version());
   for (std::string& name : objects.take()) {
     labels.look_at(name, now);
     const kube::node_objects::node* node = objects.find(name);
@@ -135,14 +139,18 @@ void node_label_sync::impl::lead(instant now) {
 }
 
 // A watch whose connection is half open says nothing for two minutes and a half. Meanwhile the replica that
-// had the Lease may have labelled nodes; without them we would give more slots than maxNodes allows.
+// had the Lease may have labelled nodes; without them we would give more slots than maxNodes allows. If the
+// Lease went and came back while the list was read, another replica may have written labels after that list.
+// Then the list is not enough, and the next turn reads another.
 task<void> node_label_sync::impl::look_again_at_nodes() {
-  second_look to(objects);
+  second_look to(objects, follower);
   kube::reflector list(kube::node_objects::collection(), to, std::random_device{}());
-  looked = co_await kube::read_once(with.api, list);
-  const std::string why = looked ? labels.trouble() : "node labels cannot be written yet: " + list.trouble();
+  const std::uint64_t term = terms;
+  const bool read = co_await kube::read_once(with.api, list);
+  looked = read && term == terms;
+  const std::string why = read ? labels.trouble() : "node labels cannot be written yet: " + list.trouble();
   say(write_trouble, why, "node labels are written again");
-  if (looked) {
+  if (read) {
     pass_on();
   } else {
     co_await async::sleep_for(look_again);
@@ -225,7 +233,10 @@ void node_label_sync::start(async::task_group& in) {
   in.keep("node labels", [self, &in] { return self->write(in); });
 }
 
-void node_label_sync::look_at_lease() { impl_->news.notify(); }
+void node_label_sync::look_at_lease() {
+  ++impl_->terms;
+  impl_->news.notify();
+}
 
 void node_label_sync::take_wishes(std::vector<node_wishes> wishes) {
   const instant now = boot_clock::now();

@@ -40,6 +40,8 @@ result<browser_page> browser_page::open(const std::string& link) {
   // The browser's messages must not appear in our terminal, and our Ctrl-C must not end the browser.
   for (const int standard : {0, 1, 2})
     ::posix_spawn_file_actions_addopen(&actions, standard, "/dev/null", O_RDWR, 0);
+  // The browser lives on after us. Asio's sockets are not close-on-exec, and it would keep our port.
+  ::posix_spawn_file_actions_addclosefrom_np(&actions, 3);
   ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
   std::string program = "xdg-open";
   std::array<char*, 3> words{program.data(), page.file_.data(), nullptr};

@@ -27,6 +27,7 @@ namespace asio = boost::asio;
 using descriptor = asio::posix::basic_stream_descriptor<executor>;
 
 constexpr std::size_t most_errors = 4096;
+constexpr int most_lingering = 4;  // each holds a thread and a process
 
 std::vector<std::string> environment_of(const program& what) {
   std::vector<std::string> out;
@@ -123,6 +124,11 @@ task<result<void>> all_of(const program& what, descriptor& output, descriptor& e
 
 task<result<program_outcome>> run_program(program what, deadline until, std::size_t most_output) {
   const auto ex = co_await asio::this_coro::executor;
+  if (const int some = child::lingering(); some >= most_lingering)
+    co_return error{errc::overloaded,
+                    fmt::format("{} is not run: {} programs that were killed have not ended yet (is a file "
+                                "system away that they use?)",
+                                what.path, some)};
   pipe_ends output, errors;
   if (output.fd[0] < 0 || errors.fd[0] < 0)
     co_return error{errc::io, fmt::format("{} cannot be run: no more file descriptors", what.path)};
@@ -144,7 +150,7 @@ task<result<program_outcome>> run_program(program what, deadline until, std::siz
     co_return error{done.error().code, done.error().code == errc::timeout
                                            ? done.error().message + " and was killed"
                                            : fmt::format("{}: {}", what.path, done.error().message)};
-  const int status = running.reap(false);
+  const int status = running.reap();
   out.status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   co_return out;
 }

@@ -28,8 +28,8 @@ struct program_outcome {
 
 /// Runs the program to its end. It has no terminal, no input and none of our descriptors. If `until` passes
 /// first, or if it writes more than `most_output` bytes, it is killed together with the processes that it
-/// started. Errors: not_found (no such program), permission, timeout, overloaded (too much output), io.
-/// Include from .cpp files only.
+/// started. Errors: not_found (no such program), permission, timeout, overloaded (too much output, or
+/// programs that were killed do not end), io. Include from .cpp files only.
 task<result<program_outcome>> run_program(program what, deadline until, std::size_t most_output = 1u << 20);
 
 }  // namespace binnacle::async

@@ -197,6 +197,9 @@ class connection final : public guest {
 
   server_core& core_;
   bool is_new_ = true;  // no request has come yet
+  /// When the next request must have begun. It stays while bytes of TLS come that are no request: a part of a
+  /// record counts as something to read for as long as the rest does not come.
+  std::optional<async::deadline> begins_by_;
   async::stream stream_;
   async::event answered_;
   std::list<connection*>::iterator place_;
@@ -301,21 +304,28 @@ task<bool> connection::one_request() {
     co_await core_.pipelined.pass(from());
     if (!has_seat()) co_return false;  // it gave way to a newcomer meanwhile
   }
+  const bool strange = is_new_ && !is_known();
   if (input().empty()) {
     drop_buffer();
     idle_ = true;
     waits_for(wait::request);
-    const bool strange = is_new_ && !is_known();
     const server_options& o = core_.options;
-    const auto ready = co_await stream_.wait_readable(
-        within(strange ? std::min(o.first_byte_deadline, o.idle_deadline) : o.idle_deadline));
+    if (!begins_by_)
+      begins_by_ = within(strange ? std::min(o.first_byte_deadline, o.idle_deadline) : o.idle_deadline);
+    const auto ready = co_await stream_.wait_readable(*begins_by_);
     idle_ = false;
     if (ready.has_error() && strange && ready.error().code == errc::timeout) ++core_.counters.silent;
     if (ready.has_error() || core_.stopping) co_return false;
   }
   request_parser parser(std::min(core_.options.header_limit, buffer_size - 1));
   const heard read = co_await read_head(parser);
-  if (read != heard::head) co_return read == heard::nothing;
+  if (read == heard::nothing) {
+    if (std::chrono::steady_clock::now() < *begins_by_) co_return true;
+    if (strange) ++core_.counters.silent;
+    co_return false;
+  }
+  if (read == heard::end) co_return false;
+  begins_by_.reset();
   waits_for(wait::handler);
   is_new_ = false;
   request& head = parser.head();
@@ -373,7 +383,7 @@ std::unique_ptr<exchange> connection::make_exchange(const router::match& found, 
 }
 
 // A refusal is left in the parser. `nothing`: we were woken by something other than a byte of a request, for
-// example a key update of TLS.
+// example a key update of TLS, or a part of a record.
 task<connection::heard> connection::read_head(request_parser& parser) {
   const auto until = within(core_.options.header_deadline);
   const request_parser::sink no_body = [](std::string_view) { return false; };

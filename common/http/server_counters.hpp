@@ -15,7 +15,7 @@ struct server_counters {
   std::uint64_t requests = 0, malformed = 0, timeouts = 0;
   std::uint64_t most = 0;     ///< max_connections
   std::uint64_t evicted = 0;  ///< had to give way to a newcomer
-  std::uint64_t silent = 0;   ///< sent nothing within first_byte_deadline
+  std::uint64_t silent = 0;   ///< sent no byte of a request within first_byte_deadline
   std::uint64_t slow = 0;     ///< did not take its answer while others needed the memory
   std::uint64_t floods = 0;   ///< went beyond a bound of tls::engine
   tls::denials denied;

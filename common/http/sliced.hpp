@@ -27,8 +27,9 @@ std::unique_ptr<slices> ready(response answer);
 /// Runs a function on the loop, after everything that waits there already (asio::post).
 using run_later = std::function<void(std::function<void()>)>;
 
-/// An exchange that makes one step at a time. The loop does its other work between two steps. The work stops
-/// when the peer goes away. The request's body is read and dropped.
+/// An exchange that makes one step at a time. The loop does its other work between two steps. The work goes
+/// on to its end also if the peer goes away meanwhile: nobody reads from the peer before the answer is there.
+/// The request's body is read and dropped.
 std::unique_ptr<exchange> run_sliced(std::unique_ptr<slices> work, run_later later);
 
 /// Counts the sliced answers that are being made, because each may hold some ten megabytes. One caller

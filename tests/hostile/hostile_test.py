@@ -423,6 +423,32 @@ class SilentConnections(Hostile):
         connection.close()
 
 
+class HalfRecords(Hostile):
+    """A part of a TLS record is something to read that never comes: one such connection once waited for ever, with its buffers."""
+
+    def begin_a_record(self, port):
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+        connection = context.wrap_socket(socket.create_connection(("127.0.0.1", port), timeout=PATIENCE))
+        plain = socket.socket(fileno=os.dup(connection.fileno()))
+        self.addCleanup(plain.close)
+        self.addCleanup(connection.close)
+        plain.settimeout(PATIENCE)
+        plain.sendall(b"\x17\x03\x03")
+        return plain
+
+    def test_the_connection_ends_and_is_counted(self):
+        self.begin()
+        faces = (("ops", "ops"), ("metrics", "custom metrics"))
+        begun = [self.begin_a_record(self.trial.ports[face]) for face, _ in faces]
+        for plain in begun:
+            with contextlib.suppress(ConnectionResetError):
+                while plain.recv(4096):
+                    pass
+        for _, server in faces:
+            self.wait_for("it to be counted", lambda: self.counted("binnacle_http_dropped_total", server=server, reason="silent") >= 1)
+
+
 class HandshakeFlood(Hostile):
     """The extender's port lets only the scheduler in, but whoever reaches it may begin handshakes, and each costs the faces loop half a millisecond."""
 

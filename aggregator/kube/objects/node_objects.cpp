@@ -34,6 +34,11 @@ bool is_older(std::string_view version, std::string_view than) {
   return version.size() != than.size() ? version.size() < than.size() : version < than;
 }
 
+/// Whether a watch that has reached `watched` has shown everything up to `version`.
+bool has_reached(std::string_view watched, std::string_view version) {
+  return version == watched || is_older(version, watched);
+}
+
 }  // namespace
 
 void label_values::changed(const packed_labels& before, const packed_labels& now) {
@@ -72,21 +77,31 @@ void node_objects::patched(const std::string& name, const json::object& object) 
   const node* known = find(name);
   const json::object* meta = object_in(object, "metadata");
   if (known == nullptr || meta == nullptr || text_in(*meta, "uid") != known->uid) return;
-  changed({{}, name}, object);
+  update({{}, name}, object);
   nodes_.find(name)->second.patched = text_in(*meta, "resourceVersion");
 }
 
-void node_objects::read_again(const object_key& key, const json::object& object) {
+// The pages of a list come from one moment, and the watch goes on meanwhile. If the watch has gone beyond a
+// version and does not know that node, the node has been deleted. The list alone would bring it back, and
+// nobody would ever report it as gone.
+void node_objects::read_again(const object_key& key, const json::object& object, std::string_view watched) {
   const json::object* meta = object_in(object, "metadata");
   if (meta == nullptr) return;
+  const std::string_view version = text_in(*meta, "resourceVersion");
   const node* known = find(key.name);
-  // The watch may also be ahead of this list.
-  if (known != nullptr && text_in(*meta, "uid") == known->uid &&
-      is_older(text_in(*meta, "resourceVersion"), known->version))
-    return;
-  changed(key, object);
-  if (const auto at = nodes_.find(key.name); at != nodes_.end())
-    at->second.patched = text_in(*meta, "resourceVersion");
+  const bool is_same = known != nullptr && text_in(*meta, "uid") == known->uid;
+  if (is_same ? is_older(version, known->version) : has_reached(watched, version)) return;
+  update(key, object);
+  nodes_.find(key.name)->second.patched = version;
+  if (!is_same) unwatched_.insert(key.name);
+}
+
+void node_objects::watched_up_to(std::string_view version) {
+  std::vector<std::string> deleted;
+  for (const std::string& name : unwatched_) {
+    if (has_reached(version, nodes_.at(name).version)) deleted.push_back(name);
+  }
+  for (const std::string& name : deleted) gone({{}, name});
 }
 
 std::vector<std::string> node_objects::take() {
@@ -95,6 +110,11 @@ std::vector<std::string> node_objects::take() {
 }
 
 void node_objects::changed(const object_key& key, const json::object& object) {
+  unwatched_.erase(key.name);
+  update(key, object);
+}
+
+void node_objects::update(const object_key& key, const json::object& object) {
   const json::object* meta = object_in(object, "metadata");
   if (meta == nullptr) return;
   const json::object* annotations = object_in(*meta, "annotations");
@@ -132,6 +152,7 @@ void node_objects::gone(const object_key& key) {
   regions_.changed(at->second.labels, {});
   zones_.changed(at->second.labels, {});
   nodes_.erase(at);
+  unwatched_.erase(key.name);
   changed_.insert(key.name);
 }
 

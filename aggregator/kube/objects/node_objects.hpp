@@ -59,8 +59,12 @@ class node_objects final : public watcher {
   /// another node has its name.
   void patched(const std::string& name, const boost::json::object& object);
 
-  /// Takes a node from a list that was read beside the watch, which may lag behind that list.
-  void read_again(const object_key& key, const boost::json::object& object);
+  /// Takes a node from a list that was read beside the watch, which may lag behind that list or be ahead of
+  /// it. `watched` is the version that the watch has reached (reflector::version()).
+  void read_again(const object_key& key, const boost::json::object& object, std::string_view watched);
+  /// The watch has reached `version`. A node that only read_again() brought, and that is no newer than this,
+  /// is gone: the watch would have brought it.
+  void watched_up_to(std::string_view version);
 
   /// Names of the nodes that are new, gone, or carry other labels than at the last call, each once.
   std::vector<std::string> take();
@@ -70,7 +74,10 @@ class node_objects final : public watcher {
   void synced() override;
 
  private:
+  void update(const object_key& key, const boost::json::object& object);
+
   std::map<std::string, node, std::less<>> nodes_;
+  std::set<std::string> unwatched_;  // nodes that read_again() brought, until the watch brings them
   std::set<std::string> changed_;
   label_values regions_{"topology.kubernetes.io/region"}, zones_{"topology.kubernetes.io/zone"};
 };

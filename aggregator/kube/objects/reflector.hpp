@@ -107,6 +107,8 @@ class reflector {
   /// Whether the server has said for a while that it has no such collection.
   bool is_absent() const noexcept { return absent_; }
   std::size_t size() const noexcept { return known_.size(); }
+  /// The version up to which everything has been reported; empty before the first list.
+  const std::string& version() const noexcept { return version_; }
   /// Why the known objects are not up to date, in one sentence; empty if they are.
   const std::string& trouble() const noexcept { return trouble_; }
   const counters& stats() const noexcept { return counters_; }

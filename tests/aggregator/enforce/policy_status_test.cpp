@@ -220,6 +220,7 @@ TEST_SUITE("aggregator/enforce/status_pace") {
     enforce::status_pace p(1);
     CHECK_FALSE(p.may_write("a", urgency::none, now));
     CHECK(p.may_write("a", urgency::change, now));
+    p.begins("a", now);
     p.wrote("a", urgency::change, now);
     CHECK_FALSE(p.may_write("a", urgency::change, now + 4s));
     CHECK(p.may_write("b", urgency::change, now + 1s));
@@ -233,6 +234,7 @@ TEST_SUITE("aggregator/enforce/status_pace") {
       for (int i = 0; i < 20; ++i) {
         const std::string name = std::to_string(i);
         if (!p.may_write(name, urgency::refresh, now + t)) continue;
+        p.begins(name, now + t);
         p.wrote(name, urgency::refresh, now + t);
         ++writes;
       }
@@ -242,6 +244,7 @@ TEST_SUITE("aggregator/enforce/status_pace") {
 
   TEST_CASE("a status that is refused waits, and others do not wait for it") {
     enforce::status_pace p(1);
+    p.begins("a", now);
     p.refused("a", now);
     CHECK_FALSE(p.may_write("a", urgency::change, now + 29s));
     CHECK(p.may_write("b", urgency::change, now + 1s));
@@ -257,6 +260,7 @@ TEST_SUITE("aggregator/enforce/status_pace") {
     CHECK_MESSAGE(enforce::news_of(kept, {}).empty(), "it would be news again and again");
     CHECK(enforce::news_of(wanted, {}).size() == 1);
     enforce::status_pace p(1);
+    p.begins("a", now);
     p.lost("a", urgency::change, now);
     CHECK_FALSE(p.may_write("a", urgency::change, now + 299s));
     CHECK_FALSE(p.is_due("a", now + 299s));
@@ -304,10 +308,27 @@ TEST_SUITE("aggregator/enforce/status_pace") {
 
   TEST_CASE("a change that follows another at once is written at once") {
     enforce::status_pace p(1);
+    p.begins("a", now);
     p.wrote("a", urgency::change, now);
     CHECK_FALSE(p.may_write("a", urgency::change, now + 1s));
     p.forget("a");
     CHECK(p.may_write("a", urgency::change, now + 1s));
+  }
+
+  TEST_CASE("nothing is remembered of a policy that goes while its status is written") {
+    enforce::status_pace p(1);
+    p.begins("written", now);
+    p.forget("written");
+    p.wrote("written", urgency::change, now + 1s);
+    CHECK_FALSE_MESSAGE(p.may_write("b", urgency::change, now + 1050ms), "it was a write all the same");
+    p.begins("lost", now + 2s);
+    p.forget("lost");
+    p.lost("lost", urgency::change, now + 3s);
+    p.begins("refused", now + 4s);
+    p.forget("refused");
+    p.refused("refused", now + 5s);
+    CHECK(p.size() == 0);
+    CHECK_MESSAGE(p.may_write("written", urgency::change, now + 6s), "another one has come under its name");
   }
 }
 

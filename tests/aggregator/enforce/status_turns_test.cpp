@@ -57,6 +57,7 @@ TEST_SUITE("aggregator/enforce/status_turns") {
       const auto key = turns.next();
       REQUIRE(key.has_value());
       REQUIRE(pace.may_write(key->text(), urgency::change, now));
+      pace.begins(key->text(), now);
       pace.wrote(key->text(), urgency::change, now);
       known.insert(key->text());
       if (key->name_space == "quiet") written = now;
@@ -71,6 +72,7 @@ TEST_SUITE("aggregator/enforce/status_pace") {
     status_pace pace(7);
     const instant now(1h);
     CHECK(pace.next_change() <= now);
+    pace.begins("a", now);
     pace.wrote("a", urgency::change, now);
     CHECK_FALSE(pace.is_due("a", now + 4s));
     CHECK(pace.is_due("a", now + status_pace::between_changes));

@@ -311,6 +311,40 @@ TEST_SUITE("aggregator/ingest/token") {
     });
   }
 
+  TEST_CASE("a good token costs its address nothing, also if its agent leaves while it is looked at") {
+    support::run([](async::loop& loop) -> task<void> {
+      issuer tokens;
+      std::vector<std::function<void(result<token_holder>)>> kept;
+      std::size_t reviews = 0;
+      ingest_options o = tokens.options(loop);
+      o.review = [&](const std::string&, const network&, std::function<void(result<token_holder>)> then) {
+        kept.push_back(std::move(then));
+        ++reviews;
+      };
+      house h(loop, std::move(o));
+      constexpr std::size_t most = token_ration::most;
+      for (std::size_t i = 1; i <= 2 * most; ++i) {
+        visitor agent(h);
+        const bool connected = co_await agent.connect();
+        REQUIRE(connected);
+        wire::hello hi{.node = "n1", .boot_id = "b", .credential = "agent@n1"};
+        REQUIRE(agent.session.start(std::move(hi), boot_clock::now()).has_value());
+        co_await agent.send();
+        auto asked = [&] { return reviews == i || h.door->counters().rationed > 0; };
+        co_await h.until(asked);
+        agent.peer->close();
+        if (i != most) continue;
+        auto gone = [&] { return h.door->counters().greeting == 0; };
+        co_await h.until(gone);
+        const token_holder good{true, "agent", "n1", "", boot_clock::now() + 1h};
+        for (auto& then : std::exchange(kept, {})) then(good);
+      }
+      CHECK(reviews == 2 * most);
+      CHECK(h.door->counters().rationed == 0);
+      co_await h.stop();
+    });
+  }
+
   TEST_CASE("an agent that leaves while its token is looked at leaves nothing behind") {
     support::run([](async::loop& loop) -> task<void> {
       issuer tokens;

@@ -5,6 +5,7 @@
 #include "tests/support/net/pki.hpp"
 
 #include <atomic>
+#include <stdexcept>
 #include <thread>
 #include <vector>
 
@@ -61,6 +62,21 @@ struct tls_house {
     return https_client(o);
   }
 };
+
+/// Sends a part of a record after so many requests. A busy machine may be too late with what comes before.
+bool is_ended_after_a_part(https_client& client, int requests) {
+  for (int tries = 0; tries < 50; ++tries) {
+    try {
+      client.connect();
+      for (int i = 0; i < requests; ++i) client.get("/who");
+      client.send_bare("\x17\x03\x03");
+    } catch (const std::runtime_error&) {
+      continue;
+    }
+    return client.ended_by_peer();
+  }
+  return false;
+}
 
 TEST_SUITE("common/http/server under TLS") {
   TEST_CASE("a required client certificate names the caller; without a good one there is no answer") {
@@ -170,6 +186,20 @@ TEST_SUITE("common/http/server under TLS") {
     silent.connect();
     CHECK(silent.ended_by_peer());
     CHECK(s.counters().silent == 1);
+  }
+
+  TEST_CASE("a part of a record is no request: the connection ends when one should have begun") {
+    tls_house h;
+    auto o = h.options(tls::client_certificate::optional);
+    o.first_byte_deadline = o.idle_deadline = std::chrono::milliseconds(250);
+    SUBCASE("the wait for a head is longer") { o.header_deadline = std::chrono::milliseconds(400); }
+    SUBCASE("the wait for a head is shorter") { o.header_deadline = std::chrono::milliseconds(150); }
+    served s(test_routes(), o);
+    auto stranger = h.anyone(s), served_before = h.anyone(s), holder = h.holder(s, h.clients);
+    CHECK(is_ended_after_a_part(stranger, 0));
+    CHECK(s.counters().silent > 0);
+    CHECK(is_ended_after_a_part(served_before, 1));
+    CHECK(is_ended_after_a_part(holder, 0));
   }
 
   TEST_CASE("certificates are exchanged under load without losing a request") {

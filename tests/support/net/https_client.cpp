@@ -105,12 +105,16 @@ struct https_client::impl {
         ERR_clear_error();
         if (SSL_write_ex(ssl, text.data(), text.size(), &n) != 1) fail("send: " + tls::last_error());
       } else {
-        const ssize_t sent = ::send(fd, text.data(), text.size(), MSG_NOSIGNAL);
-        if (sent < 0) fail(std::string("send: ") + std::strerror(errno));
-        n = static_cast<std::size_t>(sent);
+        n = send_some(text);
       }
       text.remove_prefix(n);
     }
+  }
+
+  std::size_t send_some(std::string_view bytes) {
+    const ssize_t sent = ::send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (sent < 0) fail(std::string("send: ") + std::strerror(errno));
+    return static_cast<std::size_t>(sent);
   }
 
   /// Reads more bytes; false if the peer has ended the connection.
@@ -156,6 +160,10 @@ int https_client::connections() const { return impl_->made; }
 void https_client::send(std::string_view raw) {
   if (impl_->fd < 0 || impl_->last_said_close) connect();
   impl_->send(raw);
+}
+
+void https_client::send_bare(std::string_view bytes) {
+  while (!bytes.empty()) bytes.remove_prefix(impl_->send_some(bytes));
 }
 
 https_client::answer https_client::receive(bool to_head) {

@@ -46,6 +46,8 @@ class https_client {
   /// get() in parts, for tests of requests that break the rules.
   void connect();
   void send(std::string_view raw);
+  /// Sends bytes on the connection as they are, past TLS.
+  void send_bare(std::string_view bytes);
   answer receive(bool to_head = false);
   /// Waits until the peer ends the connection; true if no further byte comes before that.
   bool ended_by_peer();

@@ -152,20 +152,59 @@ TEST_SUITE("aggregator/kube/objects/node_objects") {
     const auto old = c.object("n1", R"({"a":"1"})", "a", "u1");
     const auto newest = c.object("n1", R"({"b":"1"})", "b", "u1");
     c.seen.take();
-    c.seen.read_again({"", "n1"}, newest);
+    c.seen.read_again({"", "n1"}, newest, "1");
     CHECK(c.seen.take() == std::vector<std::string>{"n1"});
     CHECK(c.seen.find("n1")->written() == std::map<std::string, std::string>{{"b", "1"}});
     c.seen.changed({"", "n1"}, old);  // the watch comes to itself, and tells what went before
     CHECK(c.seen.find("n1")->written() == std::map<std::string, std::string>{{"b", "1"}});
     // The watch has not yet reported this node.
-    c.seen.read_again({"", "n2"}, c.object("n2", R"({"a":"1"})", "a", "u2"));
+    c.seen.read_again({"", "n2"}, c.object("n2", R"({"a":"1"})", "a", "u2"), "1");
     REQUIRE(c.seen.find("n2") != nullptr);
     CHECK(c.seen.find("n2")->written().size() == 1);
     // The watch is ahead of what was read again.
     const auto before = c.object("n2", R"({"a":"1"})", "a", "u2");
     c.put("n2", "{}", "", "u2");
-    c.seen.read_again({"", "n2"}, before);
+    c.seen.read_again({"", "n2"}, before, "6");
     CHECK(c.seen.find("n2")->written().empty());
+  }
+
+  TEST_CASE("a list beside the watch does not bring back a node that the watch has shown to be gone") {
+    cluster c;
+    const auto old = c.object("n1", R"({"a":"1"})", "a", "u1");     // version 1
+    const auto before = c.object("n2", R"({"a":"1"})", "a", "u2");  // version 2
+    c.seen.changed({"", "n1"}, old);
+    c.seen.gone({"", "n1"});
+    c.put("n2", "{}", "", "u3");  // version 3: made again under its name
+    c.seen.take();
+    c.seen.read_again({"", "n1"}, old, "3");
+    c.seen.read_again({"", "n2"}, before, "3");
+    CHECK(c.seen.find("n1") == nullptr);
+    CHECK(c.seen.find("n2")->uid == "u3");
+    CHECK(c.seen.take().empty());
+    // A version that is no number says nothing about before and after: the list is believed.
+    c.seen.read_again({"", "n1"}, old, "abc");
+    CHECK(c.seen.find("n1") != nullptr);
+  }
+
+  TEST_CASE(
+      "a node that only a list beside the watch has shown goes when the watch passes it without a word") {
+    cluster c;
+    c.version = 4;
+    c.seen.read_again({"", "n1"}, c.object("n1", "{}", "", "u1"), "4");  // version 5
+    c.seen.read_again({"", "n2"}, c.object("n2", "{}", "", "u2"), "4");
+    c.seen.read_again({"", "n3"}, c.object("n3", "{}", "", "u3"), "4");
+    c.seen.patched("n2", c.object("n2", R"({"a":"1"})", "a", "u2"));  // version 8: the watch has not shown it
+    c.seen.watched_up_to("4");
+    CHECK(c.seen.nodes().size() == 3);
+    c.seen.changed({"", "n3"}, c.object("n3", "{}", "", "u3"));
+    c.seen.take();
+    c.seen.watched_up_to("7");
+    CHECK(c.seen.find("n1") == nullptr);
+    CHECK(c.seen.find("n2") != nullptr);
+    CHECK(c.seen.take() == std::vector<std::string>{"n1"});
+    c.seen.watched_up_to("10");
+    CHECK(c.seen.find("n2") == nullptr);
+    CHECK(c.seen.find("n3") != nullptr);
   }
 
   TEST_CASE("only metadata is asked for, in pages") {
