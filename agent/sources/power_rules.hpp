@@ -1,6 +1,7 @@
 #pragma once
 
 #include "common/clock.hpp"
+#include "common/metrics/plausible.hpp"
 
 #include <chrono>
 #include <string_view>
@@ -51,5 +52,12 @@ constexpr bool no_watts(double watts) noexcept { return watts < 0.05; }
 /// ways does (a battery's, a shunt's). Either way, in a sum such a number would hide what the other parts
 /// draw.
 constexpr bool negative_watts(double watts) noexcept { return watts <= -0.05; }
+
+/// Whether these watts are more than METRICS.md says that a family of watts can have (a rack). An aggregator
+/// takes such a value for none, so it must not contradict a true one here either.
+inline bool too_many_watts(double watts) noexcept {
+  static const double most = metrics::plausible(*metrics::find("host_power_watts")).most;
+  return watts > most;
+}
 
 }  // namespace binnacle::agent

@@ -441,7 +441,7 @@ disbelief host_source::compare(figure& f, std::size_t way, const std::vector<con
   } else if (!mine.counter && std::ranges::any_of(f.parts[way].present(), [&](const auto& p) {
                return out.series()[p.ref].reason == absence::implausible && !measured(out, p.ref);
              })) {
-    whole = {0, now};  // its own source has already found 0 W implausible
+    whole = {0, now};  // its own source has already found the number implausible, most often 0 W
     told = true;
   }
   auto why = disbelief::none;
