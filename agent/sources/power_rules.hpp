@@ -41,6 +41,10 @@ constexpr double least_watts_of_a_socket = 1;
 /// More watts than the processors of any machine draw, so that their number has another unit (nJ, nW).
 constexpr double most_watts_of_processors = 4000;
 
+/// More watts than the platform of any machine draws: a server of eight accelerators and two processors draws
+/// 6 to 15 kW.
+constexpr double most_watts_of_platform = 20'000;
+
 /// The default; the setting `rapl-still-after` changes it.
 inline constexpr duration usual_still_after = std::chrono::seconds(10);
 
