@@ -92,6 +92,9 @@ void part_inventory::take_stock(std::span<const board::series_ref> found, const 
         if (taken[i] || p.family != b.family || !same(p.labels, b.labels)) continue;
         taken[i] = true;
         p.counted = b.counted;
+        if (same == same_id) return true;  // under another name, its silence begins anew
+        p.silent_since = b.silent_since;
+        p.empty_bay = b.empty_bay;
         return true;
       }
       return false;
@@ -101,6 +104,23 @@ void part_inventory::take_stock(std::span<const board::series_ref> found, const 
     if (b.counted && missing_.size() < most_missing && !is_contained(b, found, from))
       missing_.push_back(std::move(b));
   }
+}
+
+void part_inventory::count(std::size_t i) {
+  present_[i].counted = true;
+  present_[i].empty_bay = false;
+}
+
+bool part_inventory::is_empty_bay(std::size_t i, bool silent, instant now, duration wait) {
+  auto& p = present_[i];
+  if (p.counted) return false;
+  if (!silent) {
+    p.silent_since.reset();
+    return false;
+  }
+  if (!p.silent_since) p.silent_since = now;
+  p.empty_bay = p.empty_bay || now - *p.silent_since >= wait;
+  return p.empty_bay;
 }
 
 }  // namespace binnacle::agent

@@ -156,6 +156,42 @@ TEST_CASE("of two sensors with one name and entity, the one that is gone is miss
         std::vector<std::string>{"bmc_power_watts{sensor=\"Input (2)\",entity=\"power supply\",id=\"2\"}"});
 }
 
+TEST_CASE("a part that never had a value and is silent for a minute without a break is an empty bay") {
+  shelf s;
+  const std::vector<board::series_ref> all{s.supply("PS1", "1"), s.supply("PS2", "2")};
+  s.take_stock(all);
+  s.parts.count(0);
+  instant now{1h};
+  const auto after = [&](duration time, bool silent) {
+    now += time;
+    return s.parts.is_empty_bay(1, silent, now, 60s);
+  };
+  CHECK_FALSE(after(0s, true));
+  CHECK_FALSE(after(59s, true));
+  SUBCASE("for ever, though it may be read late or the board change") {
+    CHECK(after(1s, true));
+    CHECK_FALSE(after(1s, false));
+    s.take_stock(all);
+    CHECK(after(1s, true));
+  }
+  SUBCASE("the minute goes on while the board changes") {
+    s.take_stock(all);
+    CHECK(after(1s, true));
+  }
+  SUBCASE("not after a break") {
+    CHECK_FALSE(after(1s, false));
+    CHECK_FALSE(after(1s, true));
+    CHECK_FALSE(after(59s, true));
+    CHECK(after(1s, true));
+  }
+  SUBCASE("not once it has had a value") {
+    CHECK(after(1s, true));
+    s.parts.count(1);
+    CHECK_FALSE(after(1h, true));
+  }
+  CHECK_FALSE(s.parts.is_empty_bay(0, true, now + 1h, 60s));
+}
+
 TEST_CASE("a part that another series contains now is not missing") {
   shelf s;
   board::series_ref old = board::no_series, whole = board::no_series;
