@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <span>
 #include <utility>
 
@@ -288,6 +289,7 @@ result<void> host_source::discover(board& out) {
   const auto online = read_cpu_list(options_.sys_root + "/devices/system/cpu/online");
   least_watts_ = least_watts_per_cpu * static_cast<double>(online ? online->size() : 0);
   const auto h = read_hardware(options_.proc_root, options_.sys_root);
+  sockets_ = h.sockets;
   const auto info = out.add_series(about_, "host_hardware_info",
                                    {{"cpu", h.cpu},
                                     {"sockets", std::to_string(h.sockets)},
@@ -497,6 +499,10 @@ void host_source::update(figure& f, instant now, board& out) {
   for (std::size_t w = 0; w < all.size(); ++w) {
     if (!f.parts[w].present().empty()) {
       all[w] = look(what.ways[w], f.parts[w], out, now, std::max(options_.wait, least_silence));
+      if (lacks_a_socket(f, w)) {
+        all[w].value.reset();
+        all[w].why = absence::missing;
+      }
     } else if (const auto ref = f.looked_for[w];
                ref != board::no_series && may_still_come(out.series()[ref].reason)) {
       all[w].why = absence::not_read_yet;
@@ -519,6 +525,19 @@ void host_source::update(figure& f, instant now, board& out) {
     f.announced.reset();
   }
   // Otherwise the present source has no value now but had one not long ago. That value ages.
+}
+
+// Each chip of apm_xgene counts one socket, and its driver may fail on one of them or come late. Nothing
+// later would show that the other chip's watts are half of the processors'. Sensors that a person names are
+// taken as they are.
+bool host_source::lacks_a_socket(const figure& f, std::size_t way) const {
+  if (composites[f.which].ways[way].of != chips_named || options_.powers != usual_powers) return false;
+  std::set<std::string_view> chips;
+  for (const auto& p : f.parts[way].present()) {
+    const auto chip = metrics::label_of(p.labels, "chip");
+    if (chip.starts_with("apm_xgene")) chips.insert(chip);
+  }
+  return !chips.empty() && chips.size() < sockets_;
 }
 
 void host_source::tell_empty_bays(const figure& f, std::size_t way) {
@@ -578,6 +597,13 @@ void host_source::set_absent(figure& f, std::size_t first_there, const std::vect
         fmt::format("{} has no value because {} is gone, which {} counted before: bring it back, or restart "
                     "the agent to go without it",
                     what.family, f.parts[last].missing().front().name(), best));
+  }
+  if (lacks_a_socket(f, last)) {
+    doubt(fmt::format(
+        "{} has no value because {} sockets have a CPU online and fewer chips show the power of theirs: load "
+        "the driver anew (modprobe -r xgene_hwmon, modprobe xgene_hwmon), or name the sensors in "
+        "power-sensors if they measure all processors",
+        what.family, sockets_));
   }
   if (const auto* dead = silent_supply(f, last, out); dead != nullptr) {
     doubt(

@@ -96,6 +96,7 @@ class host_source final : public source {
   void doubt(std::string sentence);
   void show_set_aside(std::string_view way, disbelief why, board& out);
   void update(figure& f, instant now, board& out);
+  bool lacks_a_socket(const figure& f, std::size_t way) const;
   void tell_empty_bays(const figure& f, std::size_t way);
   static const part_inventory::part* silent_supply(const figure& f, std::size_t way, const board& from);
   void set_value(figure& f, std::size_t best, const std::vector<contender>& all, board& out);
@@ -106,6 +107,7 @@ class host_source final : public source {
   std::vector<figure> figures_;
   board::group_ref about_ = board::no_group;  // group of series that never change
   double least_watts_ = 0;                    // the processors draw more
+  unsigned sockets_ = 0;                      // with a CPU online at the start
   std::string limitation_;
   std::set<std::pair<std::string_view, disbelief>> told_;  // ways set aside since the start, and why
   std::uint32_t found_in_ = 0;  // the board's version when the parts were looked up
