@@ -1,6 +1,7 @@
 #pragma once
 
 #include "common/clock.hpp"
+#include "common/metrics/plausible.hpp"
 
 #include <chrono>
 #include <string_view>
@@ -40,6 +41,10 @@ constexpr double least_watts_of_a_socket = 1;
 /// More watts than the processors of any machine draw, so that their number has another unit (nJ, nW).
 constexpr double most_watts_of_processors = 4000;
 
+/// More watts than the platform of any machine draws: a server of eight accelerators and two processors draws
+/// 6 to 15 kW.
+constexpr double most_watts_of_platform = 20'000;
+
 /// The default; the setting `rapl-still-after` changes it.
 inline constexpr duration usual_still_after = std::chrono::seconds(10);
 
@@ -51,5 +56,12 @@ constexpr bool no_watts(double watts) noexcept { return watts < 0.05; }
 /// ways does (a battery's, a shunt's). Either way, in a sum such a number would hide what the other parts
 /// draw.
 constexpr bool negative_watts(double watts) noexcept { return watts <= -0.05; }
+
+/// Whether these watts are more than METRICS.md says that a family of watts can have (a rack). An aggregator
+/// takes such a value for none, so it must not contradict a true one here either.
+inline bool too_many_watts(double watts) noexcept {
+  static const double most = metrics::plausible(*metrics::find("host_power_watts")).most;
+  return watts > most;
+}
 
 }  // namespace binnacle::agent

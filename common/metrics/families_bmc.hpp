@@ -7,7 +7,8 @@
 namespace binnacle::metrics::tables {
 
 // `sensor` is the name in the SDR (with entity and instance if the board gives one name twice). Flat names
-// are made of it alone. `id` is owner, LUN and number, which stay the same when the SDR changes.
+// are made of it alone. `id` is owner, LUN and number. Most BMCs keep a sensor's number for good; OpenBMC
+// numbers all of them anew when one comes or goes.
 inline constexpr std::string_view bmc_sensor[] = {"sensor", "entity", "id"};
 inline constexpr std::string_view bmc_sensor_scope[] = {"sensor", "entity", "id", "scope"};
 inline constexpr std::string_view bmc_sensor_threshold[] = {"sensor", "threshold", "entity", "id"};

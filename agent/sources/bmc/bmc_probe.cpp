@@ -102,8 +102,8 @@ finding of_inventory(const heard& h, const ipmi::wanted_sensors& select) {
     doubted += fmt::format("{}{}", doubted.empty() ? "" : ", ", s.name);
   }
   if (!doubted.empty()) {
-    return {finding::grade::limited, std::move(what), fmt::format("{}: {}", doubted, no_watts_said),
-            std::string(no_watts_remedy)};
+    return {finding::grade::limited, std::move(what), fmt::format("{}: {}", doubted, impossible_said),
+            std::string(impossible_remedy)};
   }
   std::string silent;
   std::size_t count = 0;

@@ -9,14 +9,15 @@ namespace binnacle::agent {
 
 /// Why a reading has no value: its own reason, or `implausible` if it says that the whole machine draws 0 W
 /// (DCMI, a sensor of the system's power). The machine is on, since we run on it. A single power supply may
-/// draw nothing, but nothing draws less.
+/// draw nothing, but nothing draws less. Nor does anything draw more than a rack: the number is in mW then,
+/// or its record has a wrong exponent. Believed, it would set a true DCMI aside.
 inline absence reason_of(const ipmi::sensor& s, const ipmi::reading& r) noexcept {
-  const bool whole = s.key == "dcmi.power" ||
-                     (s.kind == ipmi::sensor_kind::power && s.role == ipmi::sensor_role::system_power);
   if (r.reason != absence::none || !r.value) return r.reason;
-  const bool wrong =
-      whole ? no_watts(*r.value) : s.kind == ipmi::sensor_kind::power && negative_watts(*r.value);
-  return wrong ? absence::implausible : absence::none;
+  const bool dcmi = s.key == "dcmi.power";
+  if (!dcmi && s.kind != ipmi::sensor_kind::power) return absence::none;
+  const bool whole = dcmi || s.role == ipmi::sensor_role::system_power;
+  const bool too_few = whole ? no_watts(*r.value) : negative_watts(*r.value);
+  return too_few || too_many_watts(*r.value) ? absence::implausible : absence::none;
 }
 
 /// Whether the BMC's statistics contradict each other.
@@ -34,8 +35,9 @@ inline constexpr std::string_view outside_said =
     "its minimum, mean and maximum contradict its value or each other, so they are absent; reset the BMC";
 
 /// What people are told about a sensor that is implausible for this reason.
-inline constexpr std::string_view no_watts_said = "says 0 W or less although the machine is on";
-inline constexpr std::string_view no_watts_remedy =
-    "look at it with the BMC's own tools, or reset the BMC; its value is absent until it says more";
+inline constexpr std::string_view impossible_said =
+    "says 0 W or less although the machine is on, or more watts than a rack draws";
+inline constexpr std::string_view impossible_remedy =
+    "look at it with the BMC's own tools, or reset the BMC; its value is absent until its number can be true";
 
 }  // namespace binnacle::agent

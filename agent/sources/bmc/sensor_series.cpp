@@ -170,7 +170,7 @@ std::string sensor_series::doubted() const {
   for (const auto& [key, e] : sensors_)
     if (e.doubted) names.push_back(e.about.name);
   if (!names.empty())
-    return fmt::format("{}: {}; {}", fmt::join(names, ", "), no_watts_said, no_watts_remedy);
+    return fmt::format("{}: {}; {}", fmt::join(names, ", "), impossible_said, impossible_remedy);
   for (const auto& [key, e] : sensors_)
     if (e.statistics_doubted) return fmt::format("{}: {}", e.about.name, outside_said);
   return {};

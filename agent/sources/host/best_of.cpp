@@ -7,9 +7,10 @@ namespace binnacle::agent {
 unsigned best_of::least_reach(std::span<const contender> all, instant now) {
   if (!first_asked_) first_asked_ = now;
   auto least = reach_;
-  if (began_ || now - *first_asked_ >= patience_) return least;
+  if (began_) return least;
+  const bool patient = now - *first_asked_ < patience_;
   for (const auto& c : all)
-    if (c.awaited) least = std::max(least, c.reach);
+    if (c.settles || (c.awaited && patient)) least = std::max(least, c.reach);
   return least;
 }
 

@@ -6,9 +6,11 @@
 #include "common/text/glob.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <span>
 #include <utility>
 
@@ -40,6 +42,7 @@ struct way {
   bool counter = false;     // an energy counter: while it does not move there is no power
   bool parts_on = false;    // none of the parts may be 0
   bool one_counts = false;  // each part is the whole, but only one of them ever moves
+  bool bays = false;        // a part may be the sensor of an empty bay
   /// A family that the source announces. While the source still looks for the parts, this family has no
   /// value.
   std::string_view looked_for = {};
@@ -81,7 +84,7 @@ constexpr comparison of_psys[] = {{"", {.below_for = seconds(10), .may_hang = fa
 constexpr comparison of_chips[] = {{"rapl", slowly}};
 constexpr way power_ways[] = {
     {.source = "dcmi", .parts = dcmi, .compared = of_dcmi},
-    {.source = "bmc", .parts = bmc_power, .looked_for = "bmc_sensors", .compared = of_supplies},
+    {.source = "bmc", .parts = bmc_power, .bays = true, .looked_for = "bmc_sensors", .compared = of_supplies},
     {.source = "psys",
      .parts = psys,
      .of = platform,
@@ -145,16 +148,26 @@ bool may_still_come(absence why) {
   return why != absence::none && why != absence::permission && !is_disbelieved(why);
 }
 
-contender look(const way& w, part_inventory& parts, const board& from, instant now) {
+// A BMC that starts has the readings of some sensors before those of others, so nothing is an empty bay
+// sooner.
+constexpr duration least_silence = seconds(60);
+
+contender look(const way& w, part_inventory& parts, const board& from, instant now, duration wait) {
   contender c;
   c.reach = w.of;
   c.read_at = instant::max();
   c.stale_after = duration::max();
   bool any_absent = false;
-  for (const auto& p : parts.present()) {
+  const bool any_value = std::ranges::any_of(parts.present(), [&](const part_inventory::part& p) {
+    return measured(from, p.ref).has_value() && !is_late(from, p.ref, now);
+  });
+  for (std::size_t i = 0; i < parts.present().size(); ++i) {
+    const auto& p = parts.present()[i];
     const auto& e = from.series()[p.ref];
     const auto& g = from.groups()[e.info.group];
     const auto value = measured(from, p.ref);
+    const bool silent = w.bays && any_value && !value && e.reason == absence::no_data;
+    if (parts.is_empty_bay(i, silent, now, wait)) continue;
     // Ignore a memory zone whose counter never moved: many machines have no memory zone at all.
     if (e.reason == absence::never_moved && (w.one_counts || e.info.family != w.parts.front().family)) {
       if (!any_absent) c.why = e.reason;
@@ -163,9 +176,11 @@ contender look(const way& w, part_inventory& parts, const board& from, instant n
     if (!value || is_late(from, p.ref, now)) {
       if (!any_absent) c.why = !value ? e.reason : absence::timeout;
       any_absent = any_absent || w.sum || p.counted;
+      c.settles = c.settles || (silent && !p.counted);
       c.set_aside = c.set_aside || (w.counter && !value && is_doubted(e.reason));
       continue;
     }
+    parts.count(i);
     if (!c.value) {
       c.value = value;
     } else {
@@ -180,12 +195,6 @@ contender look(const way& w, part_inventory& parts, const board& from, instant n
     any_absent = true;
   }
   if (any_absent) c.value.reset();
-  if (c.value) {
-    for (std::size_t i = 0; i < parts.present().size(); ++i) {
-      const auto ref = parts.present()[i].ref;
-      if (measured(from, ref) && !is_late(from, ref, now)) parts.count(i);
-    }
-  }
   c.awaited = !c.value && may_still_come(c.why);
   return c;
 }
@@ -280,6 +289,7 @@ result<void> host_source::discover(board& out) {
   const auto online = read_cpu_list(options_.sys_root + "/devices/system/cpu/online");
   least_watts_ = least_watts_per_cpu * static_cast<double>(online ? online->size() : 0);
   const auto h = read_hardware(options_.proc_root, options_.sys_root);
+  sockets_ = h.sockets;
   const auto info = out.add_series(about_, "host_hardware_info",
                                    {{"cpu", h.cpu},
                                     {"sockets", std::to_string(h.sockets)},
@@ -441,7 +451,7 @@ disbelief host_source::compare(figure& f, std::size_t way, const std::vector<con
   } else if (!mine.counter && std::ranges::any_of(f.parts[way].present(), [&](const auto& p) {
                return out.series()[p.ref].reason == absence::implausible && !measured(out, p.ref);
              })) {
-    whole = {0, now};  // its own source has already found 0 W implausible
+    whole = {0, now};  // its own source has already found the number implausible, most often 0 W
     told = true;
   }
   auto why = disbelief::none;
@@ -488,7 +498,11 @@ void host_source::update(figure& f, instant now, board& out) {
   std::optional<std::size_t> first_there;  // a way whose source announced it, with or without a value
   for (std::size_t w = 0; w < all.size(); ++w) {
     if (!f.parts[w].present().empty()) {
-      all[w] = look(what.ways[w], f.parts[w], out, now);
+      all[w] = look(what.ways[w], f.parts[w], out, now, std::max(options_.wait, least_silence));
+      if (lacks_a_socket(f, w)) {
+        all[w].value.reset();
+        all[w].why = absence::missing;
+      }
     } else if (const auto ref = f.looked_for[w];
                ref != board::no_series && may_still_come(out.series()[ref].reason)) {
       all[w].why = absence::not_read_yet;
@@ -501,6 +515,7 @@ void host_source::update(figure& f, instant now, board& out) {
   }
   set_aside(f, all, now, out);
   const auto best = f.choice.choose(all, now);
+  if (best) tell_empty_bays(f, *best);
   if (best && all[*best].value) {
     set_value(f, *best, all, out);
   } else if (!best && first_there) {
@@ -510,6 +525,31 @@ void host_source::update(figure& f, instant now, board& out) {
     f.announced.reset();
   }
   // Otherwise the present source has no value now but had one not long ago. That value ages.
+}
+
+// Each chip of apm_xgene counts one socket, and its driver may fail on one of them or come late. Nothing
+// later would show that the other chip's watts are half of the processors'. Sensors that a person names are
+// taken as they are.
+bool host_source::lacks_a_socket(const figure& f, std::size_t way) const {
+  if (composites[f.which].ways[way].of != chips_named || options_.powers != usual_powers) return false;
+  std::set<std::string_view> chips;
+  for (const auto& p : f.parts[way].present()) {
+    const auto chip = metrics::label_of(p.labels, "chip");
+    if (chip.starts_with("apm_xgene")) chips.insert(chip);
+  }
+  return !chips.empty() && chips.size() < sockets_;
+}
+
+void host_source::tell_empty_bays(const figure& f, std::size_t way) {
+  std::vector<std::string_view> names;
+  for (const auto& p : f.parts[way].present())
+    if (p.empty_bay) names.push_back(metrics::label_of(p.labels, "sensor"));
+  if (names.empty()) return;
+  doubt(fmt::format(
+      "{} is the sum of {} without {}, which {} given no reading since the start, like an empty bay: if a "
+      "supply is fed there, mend its sensor; if none is, bmc-exclude ends this sentence",
+      composites[f.which].family, composites[f.which].ways[way].source, fmt::join(names, ", "),
+      names.size() == 1 ? "has" : "have"));
 }
 
 void host_source::set_value(figure& f, std::size_t best, const std::vector<contender>& all, board& out) {
@@ -530,6 +570,19 @@ void host_source::set_value(figure& f, std::size_t best, const std::vector<conte
       awaited, human(options_.wait), what.family, what.ways[best].source, awaited));
 }
 
+// A supply that had a reading and has none, while another one has. After a restart it is an empty bay, unless
+// there is no other.
+const part_inventory::part* host_source::silent_supply(const figure& f, std::size_t way, const board& from) {
+  if (!composites[f.which].ways[way].bays) return nullptr;
+  const auto parts = f.parts[way].present();
+  const auto silent = std::ranges::find_if(parts, [&](const part_inventory::part& p) {
+    return p.counted && from.series()[p.ref].reason == absence::no_data;
+  });
+  const bool others = std::ranges::any_of(
+      parts, [&](const part_inventory::part& p) { return measured(from, p.ref).has_value(); });
+  return silent != parts.end() && others ? &*silent : nullptr;
+}
+
 // The node has sources for the figure, but no value now. The series keeps the source that gave the last
 // value.
 void host_source::set_absent(figure& f, std::size_t first_there, const std::vector<contender>& all,
@@ -544,6 +597,20 @@ void host_source::set_absent(figure& f, std::size_t first_there, const std::vect
         fmt::format("{} has no value because {} is gone, which {} counted before: bring it back, or restart "
                     "the agent to go without it",
                     what.family, f.parts[last].missing().front().name(), best));
+  }
+  if (lacks_a_socket(f, last)) {
+    doubt(fmt::format(
+        "{} has no value because {} sockets have a CPU online and fewer chips show the power of theirs: load "
+        "the driver anew (modprobe -r xgene_hwmon, modprobe xgene_hwmon), or name the sensors in "
+        "power-sensors if they measure all processors",
+        what.family, sockets_));
+  }
+  if (const auto* dead = silent_supply(f, last, out); dead != nullptr) {
+    doubt(
+        fmt::format("{} has no value because {} gives no reading any more, which {} counted before: mend it, "
+                    "or restart the agent to go without it",
+                    what.family, dead->name(), best));
+    return;
   }
   const auto less = std::ranges::find_if(all, [](const contender& c) { return c.value.has_value(); });
   if (less == all.end() || f.choice.waits()) return;

@@ -49,10 +49,11 @@ struct host_options {
 ///
 /// The figures are made of what other sources put on the board, so this source is read after them. A value is
 /// as old as its oldest part, and expires with it. While a part that once counted is missing
-/// (part_inventory), a sum is absent; a maximum, too, because it may be lower. Each source of a figure is a
-/// way. A way that contradicts the machine's parts or another way (whole_machine_check) is set aside: its
-/// series are withheld, and it is checked again and again. Meanwhile the next way counts, unless it measures
-/// less of the machine than the way that counted before.
+/// (part_inventory), a sum is absent; a maximum, too, because it may be lower. Only the sensor of a bay
+/// without a supply is left out of a sum. Each source of a figure is a way. A way that contradicts the
+/// machine's parts or another way (whole_machine_check) is set aside: its series are withheld, and it is
+/// checked again and again. Meanwhile the next way counts, unless it measures less of the machine than the
+/// way that counted before.
 class host_source final : public source {
  public:
   explicit host_source(host_options options, clocks time = {});
@@ -95,6 +96,9 @@ class host_source final : public source {
   void doubt(std::string sentence);
   void show_set_aside(std::string_view way, disbelief why, board& out);
   void update(figure& f, instant now, board& out);
+  bool lacks_a_socket(const figure& f, std::size_t way) const;
+  void tell_empty_bays(const figure& f, std::size_t way);
+  static const part_inventory::part* silent_supply(const figure& f, std::size_t way, const board& from);
   void set_value(figure& f, std::size_t best, const std::vector<contender>& all, board& out);
   void set_absent(figure& f, std::size_t first_there, const std::vector<contender>& all, board& out);
 
@@ -103,6 +107,7 @@ class host_source final : public source {
   std::vector<figure> figures_;
   board::group_ref about_ = board::no_group;  // group of series that never change
   double least_watts_ = 0;                    // the processors draw more
+  unsigned sockets_ = 0;                      // with a CPU online at the start
   std::string limitation_;
   std::set<std::pair<std::string_view, disbelief>> told_;  // ways set aside since the start, and why
   std::uint32_t found_in_ = 0;  // the board's version when the parts were looked up

@@ -11,7 +11,7 @@ namespace binnacle::agent {
 /// Why a figure of the whole machine is not believed.
 enum class disbelief : unsigned char {
   none,
-  zero,          ///< 0 W, although the machine is on
+  zero,          ///< 0 W, although the machine is on, or a number that its own source withholds
   wrong_unit,    ///< far fewer or more watts than the processors of any machine draw
   below_parts,   ///< less than a part of the machine draws
   below_other,   ///< less than another meter of the same thing

@@ -49,8 +49,11 @@ class energy_meter {
   };
   explicit energy_meter(limits l) noexcept : limits_(l) {}
 
-  /// Sets another range, after the driver was reloaded.
-  void set_range(std::uint64_t range_uj) noexcept { limits_.range_uj = range_uj; }
+  /// Sets another range and the bound that suits it, after the driver was reloaded.
+  void set_range(std::uint64_t range_uj, double most_watts) noexcept {
+    limits_.range_uj = range_uj;
+    limits_.most_watts = most_watts;
+  }
   const limits& bounds() const noexcept { return limits_; }
 
   /// Takes a reading. Two readings less than 20 ms apart count as one, since the counter itself moves about

@@ -29,6 +29,8 @@ constexpr double least_bound_watts = 150;
 constexpr double most_part_watts = 400;
 // No CPU with RAPL has a TDP of less, and none one of more than most_watts_of_processors.
 constexpr double least_tdp_watts = 1;
+// A machine with less has no accelerators of kilowatts, and its idle 5 to 20 W in nJ are to be noticed.
+constexpr double least_tdp_of_a_server = 100;
 
 metrics::label_set zone_labels(const rapl_zone& z) {
   metrics::label_set labels{{"zone", z.zone}};
@@ -76,11 +78,18 @@ std::string rapl_source::why_no_tdp(const rapl_zone& z) const {
       full_name(z), *said);
 }
 
-double rapl_source::most_watts(const rapl_zone& z) const {
+double rapl_source::most_watts(const rapl_zone& z, std::uint64_t range_uj) const {
   if (z.zone == "psys") {
     double packages = 0;
     for (const auto& known : zones_) packages += known.tdp_watts.value_or(0);
-    return std::max(most_watts_of_processors, tdp_factor * packages);
+    // A counter of 262 kJ lasts for 13 s of such watts. Where it is read that seldom, the lower bound keeps
+    // it from wrapping unnoticed.
+    const double seconds = std::chrono::duration<double>(options_.period).count();
+    const bool notebook = packages > 0 && packages < least_tdp_of_a_server;
+    const bool outlasts =
+        range_uj == 0 || static_cast<double>(range_uj) / 1e6 >= most_watts_of_platform * 4 * seconds;
+    return std::max(outlasts && !notebook ? most_watts_of_platform : most_watts_of_processors,
+                    tdp_factor * packages);
   }
   if (const auto own = tdp_of(z)) return std::max(least_bound_watts, tdp_factor * *own);
   if (z.is_package()) return most_package_watts;
@@ -193,7 +202,7 @@ void rapl_source::choose_door(metered_zone& known, const std::vector<power_event
   if (known.counter.has_value() != by_counter) known.meter.interrupt();
   if (known.range_uj != range) {
     known.range_uj = range;
-    known.meter.set_range(range);
+    known.meter.set_range(range, most_watts(known.about, range));
   }
 }
 
@@ -203,7 +212,7 @@ void rapl_source::adopt(const rapl_zone& z, const std::vector<power_event>& even
     const auto rule = rule_of(z.zone);
     zones_.push_back(
         {.about = z,
-         .meter = energy_meter({0, most_watts(z), rule.must_move ? options_.still_after : duration::zero(),
+         .meter = energy_meter({0, most_watts(z, 0), rule.must_move ? options_.still_after : duration::zero(),
                                 rule.step_joules})});
     known = &zones_.back();
   }

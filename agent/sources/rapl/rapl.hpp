@@ -85,7 +85,7 @@ class rapl_source final : public source {
   void announce_package(metered_zone& z, board& out);
   std::optional<double> tdp_of(const rapl_zone& z) const;
   std::string why_no_tdp(const rapl_zone& z) const;
-  double most_watts(const rapl_zone& z) const;
+  double most_watts(const rapl_zone& z, std::uint64_t range_uj) const;
   void set_least_watts();
   static absence why_no_watts(const metered_zone& z);
   bool is_idle_psys(const metered_zone& z) const;

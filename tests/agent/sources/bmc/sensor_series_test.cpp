@@ -147,6 +147,37 @@ TEST_CASE("a sensor of power that says less than 0 W is implausible, and so is t
   CHECK(b.series.doubted().empty());
 }
 
+// Before, a sensor in mW set the true DCMI aside, and host_power_watts was 412,000 W.
+TEST_CASE("more watts than a rack draws are implausible, and leave a true DCMI alone") {
+  board_under_test b;
+  auto whole = sensor_of("20.0.1", "Total Power", sensor_kind::power, "watts");
+  whole.role = sensor_role::system_power;
+  tell(b.view, {whole, sensor_of("dcmi.power", "DCMI Power", sensor_kind::power, "watts"),
+                sensor_of("20.0.2", "Fan 1", sensor_kind::fan, "rpm")});
+  b.announce();
+  agent::test::fake_clock clock;
+  host_source host(host_options{.period = 1s}, clock.source());
+  auto at = labels("Total Power", "20.0.1");
+  at.emplace_back("scope", "node");
+  const auto say = [&](double watts) {
+    for (int i = 0; i < 31; ++i) {
+      b.now += 1s;
+      clock.now = b.now;
+      b.show(reading_of("20.0.1", watts, to_ns(b.now)));
+      b.show(reading_of("dcmi.power", 412, to_ns(b.now)));
+      b.show(reading_of("20.0.2", 200'000, to_ns(b.now)));
+      REQUIRE(host.read(b.out));
+      CHECK(shown(b.out, "host_power_watts", {{"source", "dcmi"}}) == "412.0");
+    }
+    return shown(b.out, "bmc_power_watts", at);
+  };
+  CHECK(say(412'000) == "implausible");
+  CHECK(b.series.doubted().starts_with("Total Power: says"));
+  CHECK(shown(b.out, "bmc_fan_rpm", labels("Fan 1", "20.0.2")) == "200000");
+  CHECK(say(420) == "420.0");
+  CHECK(b.series.doubted().empty());
+}
+
 TEST_CASE("statistics that contradict each other are absent at once, those that contradict the value later") {
   board_under_test b;
   tell(b.view, {sensor_of("dcmi.power", "DCMI Power", sensor_kind::power, "watts")});

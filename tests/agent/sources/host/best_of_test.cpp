@@ -120,6 +120,26 @@ TEST_CASE("a way that measures less waits for one that is awaited, for so long a
   }
 }
 
+TEST_CASE("a way that measures less waits for one that settles, however long, but only at the start") {
+  best_of choice(60s);
+  instant now{1h};
+  const auto step = [&](bool settles) {
+    now += 1s;
+    std::array<contender, 2> all;
+    all[0].awaited = true;
+    all[0].settles = settles;
+    all[0].reach = 1;
+    all[1] = {.value = decimal{180, 0}, .read_at = now, .stale_after = 10s};
+    return choice.choose(all, now);
+  };
+  for (int i = 0; i < 100; ++i) {
+    CHECK_FALSE(step(true).has_value());
+    CHECK(choice.waits());
+  }
+  CHECK(step(false) == 1u);
+  CHECK(step(true) == 1u);
+}
+
 TEST_CASE("when the last way has no value any more there is none") {
   bench b;
   CHECK(b.step(true, false) == 0u);

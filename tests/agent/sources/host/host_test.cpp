@@ -284,6 +284,39 @@ TEST_CASE("a sensor of the BMC whose name grows or shrinks is the same sensor") 
   CHECK(agent::test::holds(b.host.limitation(), "id=\"sensor 2\""));
 }
 
+// OpenBMC numbers its sensors anew when a fan or a drive comes or goes. Before, both figures were `missing`
+// until the agent was restarted, although their sensors were on the board.
+TEST_CASE("a BMC gives its sensors new numbers, and the figures stay") {
+  bench b;
+  auto sensors = b.out.add_group("bmc", "all", 5s, 15s);
+  const auto labels = [](const char* name, const char* id) {
+    return metrics::label_set{{"sensor", name}, {"entity", "unspecified 0"}, {"id", id}};
+  };
+  const auto watts = [&](const char* name, const char* id, const char* scope, double value) {
+    auto at = labels(name, id);
+    at.emplace_back("scope", scope);
+    b.out.set(b.add(sensors, "bmc_power_watts", at), value);
+  };
+  const auto celsius = [&](const char* family, const char* name, const char* id, double value) {
+    b.out.set(b.add(sensors, family, labels(name, id)), value);
+  };
+  const auto inlet = [&] { return shown(b.out, "host_inlet_temperature_celsius", {{"source", "bmc"}}); };
+  watts("Total_Power", "20.0.e", "node", 300);
+  celsius("bmc_inlet_temperature_celsius", "Inlet_Temp", "20.0.f", 24);
+  b.pass(1, {sensors});
+  CHECK(b.watts("bmc") == "300.0");
+  CHECK(inlet() == "24.0");
+  b.out.remove_group(sensors);
+  sensors = b.out.add_group("bmc", "all", 5s, 15s);
+  watts("Total_Power", "20.0.c", "node", 310);
+  celsius("bmc_inlet_temperature_celsius", "Inlet_Temp", "20.0.d", 25);
+  celsius("bmc_temperature_celsius", "DIMM_Temp", "20.0.e", 45);
+  b.pass(16, {sensors});
+  CHECK(b.watts("bmc") == "310.0");
+  CHECK(inlet() == "25.0");
+  CHECK(b.host.limitation().empty());
+}
+
 // Before, the other one's 24 °C were fresh and the node's.
 TEST_CASE("the warmest inlet is the node's; one that dies makes it absent, one that never lived does not") {
   bench b;

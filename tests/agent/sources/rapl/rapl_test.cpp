@@ -404,6 +404,40 @@ TEST_CASE("energy that only root may read is named with its remedy") {
   CHECK(found[0].remedy.find("CAP_DAC_READ_SEARCH") != std::string::npos);
 }
 
+// Before, 4000 W were the most, and the busiest node of accelerators had no value, or that of its packages.
+TEST_CASE("a platform with accelerators draws 6 kW; one that says 360 kW is not believed") {
+  std::vector<zone_spec> zones;
+  for (const char* name : {"package-0", "package-1", "package-2", "package-3", "psys"})
+    zones.push_back({.name = name});
+  bench b(zones, 1490);
+  b.warm_up();
+  CHECK(shown(b.out, "rapl_zone_power_watts", {{"zone", "psys"}}) == "5995.0");
+  REQUIRE(b.sim.set_watts("90000"));
+  for (int i = 0; i < 3; ++i) {
+    b.pass(1s);
+    REQUIRE(b.source.read(b.out));
+  }
+  CHECK(shown(b.out, "rapl_zone_power_watts", {{"zone", "psys"}}) == "implausible");
+}
+
+TEST_CASE("a notebook's psys in nJ is not believed") {
+  bench b(machines::client(), 9000);
+  b.warm_up();
+  b.pass(1s);
+  REQUIRE(b.source.read(b.out));
+  CHECK(shown(b.out, "rapl_zone_power_watts", {{"zone", "psys"}}) == "implausible");
+}
+
+TEST_CASE("a counter of psys that is read seldom is not taken for one that may have wrapped") {
+  bench b(machines::xeon_two_sockets(), 100, {.period = 20s});
+  b.warm_up();
+  for (int i = 0; i < 3; ++i) {
+    b.pass(20s);
+    REQUIRE(b.source.read(b.out));
+    CHECK(shown(b.out, "rapl_zone_power_watts", {{"zone", "psys"}}) == "259.0");
+  }
+}
+
 TEST_CASE("the probe names what works and what would mend the rest") {
   SUBCASE("a healthy machine") {
     bench b(machines::xeon_two_sockets());

@@ -98,6 +98,38 @@ TEST_CASE("hwmon: a person knows which of a board's sensors make the sum, and sa
   CHECK(a.node("hwmon") == "410.0");
 }
 
+// Before, the one chip's 75.5 W were the node's.
+TEST_CASE("hwmon: two sockets and the chip of one are half of the processors, so there is no sum") {
+  temp_folder sys;
+  sys.write("devices/system/cpu/cpu0/topology/physical_package_id", "0\n");
+  sys.write("devices/system/cpu/cpu1/topology/physical_package_id", "1\n");
+  arm a;
+  host_options options{.period = 1s, .sys_root = sys.path()};
+  const char* alone = "missing";
+  SUBCASE("until the other one is there") {}
+  SUBCASE("unless a person says that it is all") {
+    options.powers = {"CPU power"};
+    alone = "75.5";
+  }
+  host_source host(options, a.clock.source());
+  REQUIRE(host.discover(a.out));
+  const auto pass = [&](int seconds) {
+    for (int i = 0; i < seconds; ++i) {
+      a.clock.now += 1s;
+      a.out.mark_read(a.chip, a.clock.now);
+      REQUIRE(host.read(a.out));
+    }
+  };
+  a.sensor("apm_xgene-APMC0D29:00", "CPU power", 75.5);
+  pass(90);
+  CHECK(a.node("hwmon") == alone);
+  CHECK(holds(host.limitation(), "2 sockets have a CPU online") == (std::string_view(alone) == "missing"));
+  a.sensor("apm_xgene-APMC0D29:01", "CPU power", 70);
+  pass(1);
+  CHECK(a.node("hwmon") == "145.5");
+  CHECK(host.limitation().empty());
+}
+
 TEST_CASE("arm-scmi: zones that are in no other make host_power_watts, before hwmon, and 0 W is none") {
   arm a;
   a.sensor("scmi_sensors-scmi_dev.2", "soc", 182.0);

@@ -254,6 +254,84 @@ TEST_CASE("DCMI and the supplies contradict each other: the lower one is set asi
   }
 }
 
+// Before, PS3 and PS4 took the sum away for ever, and after a minute the packages' 180 W were the node's.
+TEST_CASE("bays without a supply: the sum of the others counts after a minute, checked as any other") {
+  desk d;
+  d.has_supplies();
+  board::series_ref bay[2] = {board::no_series, board::no_series};
+  for (const char* name : {"PS3", "PS4"})
+    bay[name[2] - '3'] = d.out.add_series(
+        d.bmc, "bmc_power_watts", {{"sensor", name}, {"entity", "x"}, {"id", name}, {"scope", "node"}});
+  d.parts(160, 20);
+  const auto first_readings = [&](double first, double second) {
+    d.out.set(d.supply[0], first);
+    d.out.set(d.supply[1], second);
+    for (const auto s : bay) d.out.set_absent(s, absence::no_data);
+  };
+  SUBCASE("from the start") {
+    first_readings(200, 220);
+    d.pass(60);
+    CHECK(d.node("bmc") == "no_data");
+    CHECK(d.node("rapl") == "no such series");
+    d.pass(1);
+    CHECK(d.node("bmc") == "420.0");
+    CHECK(holds(d.host.limitation(), "without PS3, PS4, which have given no reading"));
+    SUBCASE("a supply is put in, and dies") {
+      d.out.set(bay[0], 90.0);
+      d.pass(1);
+      CHECK(d.node("bmc") == "510.0");
+      CHECK(holds(d.host.limitation(), "without PS4, which has given no reading"));
+      d.out.set_absent(bay[0], absence::no_data);
+      d.pass(75);
+      CHECK(d.node("bmc") == "no_data");
+      CHECK(d.node("rapl") == "no such series");
+      CHECK(holds(d.host.limitation(), "id=\"PS3\"} gives no reading any more"));
+      CHECK_FALSE(holds(d.host.limitation(), "to use rapl"));
+      host_source again(host_options{.period = 1s}, d.clock.source());  // as the sentence says
+      for (int i = 0; i < 61; ++i) {
+        d.clock.now += 1s;
+        for (const auto g : {d.rapl, d.bmc}) d.out.mark_read(g, d.clock.now);
+        REQUIRE(again.read(d.out));
+        CHECK(d.node("rapl") == "no such series");
+      }
+      CHECK(d.node("bmc") == "420.0");
+    }
+  }
+  SUBCASE("the BMC is read late: the packages do not count meanwhile") {
+    d.pass(30);
+    first_readings(200, 220);
+    d.pass(60);
+    CHECK(d.node("bmc") == "no_data");
+    CHECK(d.node("rapl") == "no such series");
+    d.pass(1);
+    CHECK(d.node("bmc") == "420.0");
+  }
+  SUBCASE("a supply that does not answer is none") {
+    first_readings(200, 220);
+    d.out.set_absent(bay[1], absence::timeout);
+    d.pass(61);
+    CHECK(d.node("rapl") == "180.0");
+    d.pass(60);
+    CHECK(d.node("bmc") == "no such series");
+  }
+  SUBCASE("a supply that had one reading is none, though the others came later") {
+    d.out.set(d.supply[0], 200.0);
+    d.pass(1);
+    d.out.set_absent(d.supply[0], absence::no_data);
+    d.out.set(d.supply[1], 220.0);
+    for (const auto s : bay) d.out.set_absent(s, absence::no_data);
+    d.pass(120);
+    CHECK(d.node("bmc") == "no such series");
+    CHECK(d.node("rapl") == "180.0");
+  }
+  SUBCASE("less than the packages and memory: a bay is not empty after all") {
+    first_readings(50, 60);
+    d.pass(61);
+    CHECK(d.set_aside("bmc", "below_parts") == "1");
+    CHECK(d.node("rapl") == "180.0");
+  }
+}
+
 TEST_CASE("hwmon below RAPL: the sensors that power-sensors names lack something") {
   desk d;
   const auto chips = d.out.add_group("os", "chip", 10s, 30s);
