@@ -213,6 +213,11 @@ void asker::answered(const call& c, const result<reply>& got, instant now) {
     case reply::verdict::answered: {
       auto said = model.by == carrier::grpc ? answer_in_message(model.speaks, got->body, c.count)
                                             : answer_in(model.speaks, got->body, c.count);
+      if (said.has_error() && said.error().code == errc::unsupported && c.count > 1) {
+        // Some models answer for the first load of a batch alone.
+        count(call_outcome::halved);
+        return halve(c, now);
+      }
       if (said.has_error()) return leave_alone(e, call_outcome::implausible, said.error().message, now);
       note_version(model, said->version, now);
       if (c.first != e.watts.size()) return count(call_outcome::answered);  // those before were dropped

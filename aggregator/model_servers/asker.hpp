@@ -25,11 +25,11 @@ namespace binnacle::model_servers {
 /// One call at a time goes to each server. A server that cannot be reached, or says that it is overloaded,
 /// gets no calls for a random time, which grows with each failure up to a minute. If a server refuses a
 /// model, or the model's answer is impossible, only this model gets a pause: a second at first, 15 minutes at
-/// most. A batch that may be too large is halved, and the limit for this model is remembered; an hour later
-/// twice as many points are tried. A batch that is not answered in time is halved, too, and the model gets a
-/// pause; only if a small batch is not answered either does the server count as ill. After 15 minutes an
-/// answer is asked for again; while no new one comes, it counts for an hour. Bounds: most_questions;
-/// questions that nobody asks any more for 10 minutes are dropped.
+/// most. A batch that may be too large, or is answered in part, is halved, and the limit for this model is
+/// remembered; an hour later twice as many points are tried. A batch that is not answered in time is halved,
+/// too, and the model gets a pause; only if a small batch is not answered either does the server count as
+/// ill. After 15 minutes an answer is asked for again; while no new one comes, it counts for an hour. Bounds:
+/// most_questions; questions that nobody asks any more for 10 minutes are dropped.
 ///
 /// The first call for a V2 model asks for its metadata: what its input is called, and what it takes. A server
 /// that does not say is asked as WAO asks its models. When a model refuses a question, its metadata are read

@@ -35,6 +35,23 @@ TEST_SUITE("aggregator/model_servers/asker/parts") {
     CHECK(ask_all() == 5);
   }
 
+  TEST_CASE("defect: a model that took one load at a time, and did not say so, was never asked for one") {
+    for (const auto& to_more : {says(200, R"({"outputs":[{"name":"predict","data":[100]}]})"),
+                                says(500, "Internal Server Error")}) {
+      CAPTURE(to_more.status);
+      world w;
+      const question q = about("h:1", "pc");
+      (void)w.it.want(q, w.now);
+      std::size_t calls = 0;
+      for (auto now = w.next(); !now.empty(); now = w.next(), ++calls)
+        w.it.answered(now[0], heard(now[0].count > 1 ? to_more : watts(now[0]), now[0]), w.now);
+      CHECK(calls == 6 + points);  // with 101, 50, 25, 12, 6 and 3 loads; then each of its own
+      REQUIRE(w.it.want(q, w.now) != nullptr);
+      CHECK(w.it.want(q, w.now)->power.watts(10) == doctest::Approx(300));
+      CHECK(w.it.troubles().empty());
+    }
+  }
+
   TEST_CASE("a model that refuses every batch is left alone, and does not keep its server from others") {
     world w;
     const question bad = about("h:1", "bad"), good = about("h:1", "good");
