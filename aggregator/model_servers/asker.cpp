@@ -121,7 +121,9 @@ std::vector<asker::call> asker::next(instant now, const may_be_asked& may) {
       }
       c.input = input->second;
     }
-    c.count = std::min(c.input.one_at_a_time() ? 1 : batch_of(q, e, now), points - e.watts.size());
+    // Whether an ill server is well again, one load shows.
+    const bool one = c.input.one_at_a_time() || !s.trouble.empty();
+    c.count = std::min(one ? 1 : batch_of(q, e, now), points - e.watts.size());
     out.push_back(std::move(c));
   }
   return out;
@@ -202,8 +204,10 @@ void asker::answered(const call& c, const result<reply>& got, instant now) {
   if (c.for_metadata()) return take_metadata(c, e, got, now);
   if (got.has_error()) {
     e.watts.clear();
-    if (got.error().code != errc::timeout || c.count <= few)
-      return leave_alone(s, got.error().message, {}, now);
+    const bool late = got.error().code == errc::timeout;
+    // Not even one load was answered in time, so the size of the batches before was not the reason.
+    if (late && c.count == 1) batches_.erase(c.about.model);
+    if (!late || c.count == 1) return leave_alone(s, got.error().message, {}, now);
     halve(c, now);
     return leave_alone(e, call_outcome::halved,
                        fmt::format("{} loads at once: {}", c.count, got.error().message), now);

@@ -27,9 +27,10 @@ namespace binnacle::model_servers {
 /// model, or the model's answer is impossible, only this model gets a pause: a second at first, 15 minutes at
 /// most. A batch that may be too large, or is answered in part, is halved, and the limit for this model is
 /// remembered; an hour later twice as many points are tried. A batch that is not answered in time is halved,
-/// too, and the model gets a pause; only if a small batch is not answered either does the server count as
-/// ill. After 15 minutes an answer is asked for again; while no new one comes, it counts for an hour. Bounds:
-/// most_questions; questions that nobody asks any more for 10 minutes are dropped.
+/// too, and the model gets a pause; only if a single load is not answered in time does the server count as
+/// ill. An ill server is asked for one load first. After 15 minutes an answer is asked for again; while no
+/// new one comes, it counts for an hour. Bounds: most_questions; questions that nobody asks any more for 10
+/// minutes are dropped.
 ///
 /// The first call for a V2 model asks for its metadata: what its input is called, and what it takes. A server
 /// that does not say is asked as WAO asks its models. When a model refuses a question, its metadata are read
@@ -44,8 +45,6 @@ class asker {
   /// Replicas of a server may have different versions for a while, or for ever. So changes come no faster.
   static constexpr duration version_lasts = asked_again_after;
   static constexpr duration batches_grow_after = std::chrono::hours(1);
-  /// So few points that a healthy server answers them in time.
-  static constexpr std::size_t few = 8;
 
   explicit asker(std::uint64_t seed) : random_(seed) {}
 
