@@ -5,14 +5,31 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 namespace binnacle::model_servers {
 
+/// Whether there is room for one more question. If not, those are dropped that nobody has wanted for a while:
+/// their nodes' inputs have moved on.
+bool asker::make_room(instant now) {
+  if (entries_.size() < most_questions) return true;
+  if (now < room_at_) return false;
+  instant oldest = now;
+  const auto dropped = std::erase_if(entries_, [&](const auto& one) {
+    if (now - one.second.wanted_at >= dropped_early_after) return true;
+    oldest = std::min(oldest, one.second.wanted_at);
+    return false;
+  });
+  any_dropped_ = any_dropped_ || dropped != 0;
+  room_at_ = oldest + dropped_early_after;
+  return dropped != 0;
+}
+
 std::shared_ptr<const predict::model> asker::want(const question& q, instant now) {
   auto at = entries_.find(q);
   if (at == entries_.end()) {
-    full_ = entries_.size() >= most_questions;
+    full_ = !make_room(now);
     if (full_) return nullptr;
     at = entries_.try_emplace(q).first;
   }
@@ -83,29 +100,32 @@ void asker::ask_at_once(std::string_view secret) {
   }
 }
 
+/// Forgets servers and models that no question is about any more.
+void asker::forget_unused() {
+  any_dropped_ = false;
+  if (entries_.size() < most_questions) full_ = false;
+  std::set<std::string> used;
+  for (const auto& [q, e] : entries_) used.insert(q.model.server());
+  std::erase_if(servers_, [&](const auto& one) { return !one.second.busy && !used.contains(one.first); });
+  // Questions are in the order of their models.
+  const auto is_unused = [&](const auto& one) {
+    question first;
+    first.model = one.first;
+    const auto at = entries_.lower_bound(first);
+    return at == entries_.end() || at->first.model != one.first;
+  };
+  std::erase_if(inputs_, is_unused);
+  std::erase_if(versions_, is_unused);
+  std::erase_if(batches_, is_unused);
+}
+
 std::vector<asker::call> asker::next(instant now, const may_be_asked& may) {
   const auto dropped = std::erase_if(entries_, [&](const auto& one) {
     if (now - one.second.wanted_at < dropped_after) return false;
     const auto s = servers_.find(one.first.model.server());
     return s == servers_.end() || !s->second.busy;
   });
-  if (dropped != 0) {
-    std::erase_if(servers_, [&](const auto& one) {
-      return !one.second.busy && std::ranges::none_of(entries_, [&](const auto& e) {
-        return e.first.model.server() == one.first;
-      });
-    });
-    // Questions are in the order of their models.
-    const auto is_unused = [&](const auto& one) {
-      question first;
-      first.model = one.first;
-      const auto at = entries_.lower_bound(first);
-      return at == entries_.end() || at->first.model != one.first;
-    };
-    std::erase_if(inputs_, is_unused);
-    std::erase_if(versions_, is_unused);
-    std::erase_if(batches_, is_unused);
-  }
+  if (dropped != 0 || any_dropped_) forget_unused();
   std::vector<call> out;
   for (auto& [q, e] : entries_) {
     if (!due(e, now) || (may && !may(q.model))) continue;
@@ -121,7 +141,9 @@ std::vector<asker::call> asker::next(instant now, const may_be_asked& may) {
       }
       c.input = input->second;
     }
-    c.count = std::min(c.input.one_at_a_time() ? 1 : batch_of(q, e, now), points - e.watts.size());
+    // Whether an ill server is well again, one load shows.
+    const bool one = c.input.one_at_a_time() || !s.trouble.empty();
+    c.count = std::min(one ? 1 : batch_of(q, e, now), points - e.watts.size());
     out.push_back(std::move(c));
   }
   return out;
@@ -202,8 +224,10 @@ void asker::answered(const call& c, const result<reply>& got, instant now) {
   if (c.for_metadata()) return take_metadata(c, e, got, now);
   if (got.has_error()) {
     e.watts.clear();
-    if (got.error().code != errc::timeout || c.count <= few)
-      return leave_alone(s, got.error().message, {}, now);
+    const bool late = got.error().code == errc::timeout;
+    // Not even one load was answered in time, so the size of the batches before was not the reason.
+    if (late && c.count == 1) batches_.erase(c.about.model);
+    if (!late || c.count == 1) return leave_alone(s, got.error().message, {}, now);
     halve(c, now);
     return leave_alone(e, call_outcome::halved,
                        fmt::format("{} loads at once: {}", c.count, got.error().message), now);
@@ -213,6 +237,11 @@ void asker::answered(const call& c, const result<reply>& got, instant now) {
     case reply::verdict::answered: {
       auto said = model.by == carrier::grpc ? answer_in_message(model.speaks, got->body, c.count)
                                             : answer_in(model.speaks, got->body, c.count);
+      if (said.has_error() && said.error().code == errc::unsupported && c.count > 1) {
+        // Some models answer for the first load of a batch alone.
+        count(call_outcome::halved);
+        return halve(c, now);
+      }
       if (said.has_error()) return leave_alone(e, call_outcome::implausible, said.error().message, now);
       note_version(model, said->version, now);
       if (c.first != e.watts.size()) return count(call_outcome::answered);  // those before were dropped

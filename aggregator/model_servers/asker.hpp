@@ -25,11 +25,12 @@ namespace binnacle::model_servers {
 /// One call at a time goes to each server. A server that cannot be reached, or says that it is overloaded,
 /// gets no calls for a random time, which grows with each failure up to a minute. If a server refuses a
 /// model, or the model's answer is impossible, only this model gets a pause: a second at first, 15 minutes at
-/// most. A batch that may be too large is halved, and the limit for this model is remembered; an hour later
-/// twice as many points are tried. A batch that is not answered in time is halved, too, and the model gets a
-/// pause; only if a small batch is not answered either does the server count as ill. After 15 minutes an
-/// answer is asked for again; while no new one comes, it counts for an hour. Bounds: most_questions;
-/// questions that nobody asks any more for 10 minutes are dropped.
+/// most. A batch that may be too large, or is answered in part, is halved, and the limit for this model is
+/// remembered; an hour later twice as many points are tried. A batch that is not answered in time is halved,
+/// too, and the model gets a pause; only if a single load is not answered in time does the server count as
+/// ill. An ill server is asked for one load first. After 15 minutes an answer is asked for again; while no
+/// new one comes, it counts for an hour. Bounds: most_questions. Questions that nobody asks any more for 10
+/// minutes are dropped; when there is no room for another one, those that nobody asks any more for 30 s.
 ///
 /// The first call for a V2 model asks for its metadata: what its input is called, and what it takes. A server
 /// that does not say is asked as WAO asks its models. When a model refuses a question, its metadata are read
@@ -41,11 +42,11 @@ class asker {
   static constexpr duration asked_again_after = std::chrono::minutes(15);
   static constexpr duration counts_for = std::chrono::hours(1);
   static constexpr duration dropped_after = std::chrono::minutes(10);
+  /// When there is no room for another one. Looking at all nodes takes much less time.
+  static constexpr duration dropped_early_after = std::chrono::seconds(30);
   /// Replicas of a server may have different versions for a while, or for ever. So changes come no faster.
   static constexpr duration version_lasts = asked_again_after;
   static constexpr duration batches_grow_after = std::chrono::hours(1);
-  /// So few points that a healthy server answers them in time.
-  static constexpr std::size_t few = 8;
 
   explicit asker(std::uint64_t seed) : random_(seed) {}
 
@@ -93,6 +94,8 @@ class asker {
     std::string trouble;
   };
 
+  bool make_room(instant now);
+  void forget_unused();
   void count(call_outcome o) noexcept { ++counted_[static_cast<std::size_t>(o)]; }
   std::size_t batch_of(const question& q, const entry& e, instant now);
   void halve(const call& c, instant now);
@@ -119,7 +122,9 @@ class asker {
   std::map<served_model, limit> batches_;  // of models that did not take a whole curve
   std::mt19937_64 random_;
   call_counters counted_{};
-  bool full_ = false;
+  bool any_dropped_ = false;  // since next() forgot what belongs to dropped questions
+  bool full_ = false;         // a question was refused
+  instant room_at_{};         // no question can be dropped early before
 };
 
 }  // namespace binnacle::model_servers

@@ -402,7 +402,7 @@ result<model_answer> answer_in_message(protocol speaks, std::string_view message
     if (out->watts.size() > count)
       return error{errc::protocol, fmt::format("the answer has more than {0} values for {0} loads", count)};
     if (out->watts.size() < count)
-      return error{errc::protocol,
+      return error{errc::unsupported,
                    fmt::format("the answer has {} values for {} loads", out->watts.size(), count)};
     for (const double one : out->watts) {
       if (!std::isfinite(one)) return error{errc::invalid_input, "the model says NaN or Infinity"};

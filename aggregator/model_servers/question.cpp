@@ -111,7 +111,7 @@ result<model_answer> answer_in(protocol speaks, std::string_view body, std::size
     return error{errc::protocol, "the answer has no list of watts where the protocol has it"};
   if (!flatten(*data, 0, out.watts)) return error{errc::invalid_input, "the model says what is no number"};
   if (out.watts.size() != count)
-    return error{errc::protocol,
+    return error{out.watts.size() < count ? errc::unsupported : errc::protocol,
                  fmt::format("the answer has {} values for {} loads", out.watts.size(), count)};
   if (speaks == protocol::v2)
     out.version = clip(text_in(*whole, "model_version"), model_answer::longest_version);

@@ -48,7 +48,8 @@ struct model_answer {
 };
 
 /// Reads a body that came with status 200. Errors: protocol, if the body does not answer the question;
-/// invalid_input, if the model's answer is not a number. Each is a clause.
+/// unsupported, if it has too few values, as from a model that takes fewer loads at once; invalid_input, if
+/// the model's answer is not a number. Each is a clause.
 result<model_answer> answer_in(protocol speaks, std::string_view body, std::size_t count);
 
 /// The server's reason for a refusal, in any of its forms ({"error"}, {"detail"} or plain text), shortened.

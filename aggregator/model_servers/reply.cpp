@@ -8,11 +8,14 @@
 namespace binnacle::model_servers {
 namespace {
 
+/// A model that takes one load at a time often fails in its own code when it gets more. MLServer then answers
+/// 500 or INTERNAL, and grpcio's server UNKNOWN.
 reply::verdict verdict_of(unsigned http, bool batch) {
   switch (http) {
     case 200: return reply::verdict::answered;
     case 400:
-    case 413: return batch ? reply::verdict::too_many : reply::verdict::refused;
+    case 413:
+    case 500: return batch ? reply::verdict::too_many : reply::verdict::refused;
     case 429:
     case 502:
     case 503:
@@ -26,7 +29,9 @@ reply::verdict verdict_of(grpc::status s, bool batch) {
   switch (s) {
     case status::ok: return reply::verdict::answered;
     case status::invalid_argument:
-    case status::out_of_range: return batch ? reply::verdict::too_many : reply::verdict::refused;
+    case status::out_of_range:
+    case status::internal:
+    case status::unknown: return batch ? reply::verdict::too_many : reply::verdict::refused;
     case status::resource_exhausted: return batch ? reply::verdict::too_many : reply::verdict::busy;
     case status::unavailable:
     case status::deadline_exceeded: return reply::verdict::busy;

@@ -236,6 +236,23 @@ std::string name_of_profile(const YAML::Node& profile) {
   return name.empty() ? "default-scheduler" : name;
 }
 
+/// The form in which models of WAO's second version get the load. Those of the first take shares of it, and
+/// their profiles know no format.
+void take_format(const YAML::Node& args, const std::string& whose, migration& out) {
+  const std::string format = text_of(args, "cpuUsageFormat") == "Percent" ? "Percent" : "Raw";
+  const std::string known = text_of(out.wao.strategy, "cpuFormat");
+  if (!known.empty() && known != format) {
+    out.yours(whose + ", cpuUsageFormat",
+              fmt::format("is {0}, and the policy has the {1} of another profile: give the pods of this "
+                          "profile a policy of their own, with cpuFormat: {0}",
+                          format, known));
+    return;
+  }
+  out.wao.strategy["cpuFormat"] = format;
+  out.carried(whose + ", cpuUsageFormat",
+              "the strategy's cpuFormat; WAO's default is Raw, Binnacle's Percent");
+}
+
 void take_arguments(const YAML::Node& profile, const std::string& whose, migration& out) {
   YAML::Node args;
   if (const auto all = below(profile, "pluginConfig"); all.IsSequence()) {
@@ -243,7 +260,6 @@ void take_arguments(const YAML::Node& profile, const std::string& whose, migrati
       if (is_power_plugin(text_of(one, "name"))) args.reset(below(one, "args"));
     }
   }
-  YAML::Node strategy(YAML::NodeType::Map);
   // WAO's second version takes its share of the pods that are on their way alone, and counts the pod that it
   // places in full. BestChord, the objective of the policy, takes it of that pod, too. The first version
   // knows no share.
@@ -257,17 +273,13 @@ void take_arguments(const YAML::Node& profile, const std::string& whose, migrati
             "that it places in full; BestChord takes it of that pod, too. So the default 1 stays. With "
             "objective: WaoV2 it means what it does to WAO: podUsageAssumption: {0}",
             unset ? "0.5" : share, unset ? ", WAO's default" : ""));
+    take_format(args, whose, out);
   }
-  const std::string format = text_of(args, "cpuUsageFormat");
-  strategy["cpuFormat"] = format == "Percent" ? "Percent" : "Raw";
-  out.carried(whose + ", cpuUsageFormat",
-              "the strategy's cpuFormat; WAO's default is Raw, Binnacle's Percent");
   for (const char* ttl : {"metricsCacheTTL", "predictorCacheTTL"}) {
     if (!text_of(args, ttl).empty())
       out.dropped(whose + ", " + ttl,
                   "values are used as they are measured, and a curve is asked again every 15 minutes");
   }
-  out.wao.strategy = strategy;
 }
 
 void take_profile(const YAML::Node& profile, const std::string& whose, migration& out) {

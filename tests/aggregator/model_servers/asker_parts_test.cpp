@@ -35,6 +35,23 @@ TEST_SUITE("aggregator/model_servers/asker/parts") {
     CHECK(ask_all() == 5);
   }
 
+  TEST_CASE("defect: a model that took one load at a time, and did not say so, was never asked for one") {
+    for (const auto& to_more : {says(200, R"({"outputs":[{"name":"predict","data":[100]}]})"),
+                                says(500, "Internal Server Error")}) {
+      CAPTURE(to_more.status);
+      world w;
+      const question q = about("h:1", "pc");
+      (void)w.it.want(q, w.now);
+      std::size_t calls = 0;
+      for (auto now = w.next(); !now.empty(); now = w.next(), ++calls)
+        w.it.answered(now[0], heard(now[0].count > 1 ? to_more : watts(now[0]), now[0]), w.now);
+      CHECK(calls == 6 + points);  // with 101, 50, 25, 12, 6 and 3 loads; then each of its own
+      REQUIRE(w.it.want(q, w.now) != nullptr);
+      CHECK(w.it.want(q, w.now)->power.watts(10) == doctest::Approx(300));
+      CHECK(w.it.troubles().empty());
+    }
+  }
+
   TEST_CASE("a model that refuses every batch is left alone, and does not keep its server from others") {
     world w;
     const question bad = about("h:1", "bad"), good = about("h:1", "good");
@@ -73,6 +90,35 @@ TEST_SUITE("aggregator/model_servers/asker/parts") {
     CHECK(count(w.it, call_outcome::failed) == 0);
     CHECK(w.it.troubles().at(0).find("101 loads at once: no answer in 500 ms") != std::string::npos);
     CHECK_MESSAGE(w.curve(other, points) == 1, "the server is not left alone");
+  }
+
+  TEST_CASE("defect: a model that was late with six loads at once was never asked for fewer") {
+    world w;
+    CHECK(w.curve(about("h:1", "slow"), 4) == 5 + 34);  // 101, 50, 25, 12 and 6 loads; then 33 x 3 and 2
+    CHECK(w.curve(about("h:1", "slowest"), 1) == 6 + 101);
+    CHECK_MESSAGE(count(w.it, call_outcome::failed) == 0, "the server was never left alone");
+  }
+
+  TEST_CASE("a server that was silent for a while is asked for one load first, and then as before") {
+    world w;
+    const question q = about("h:1", "pc");
+    const error late{errc::timeout, "no answer in 500 ms"};
+    for (const instant until = w.now + 5min; w.now < until; w.pass(1s)) {
+      (void)w.it.want(q, w.now);
+      for (const auto& c : w.next()) w.it.answered(c, late, w.now);
+    }
+    CHECK(count(w.it, call_outcome::failed) > 0);
+    CHECK(w.it.troubles().at(0).find("model server h:1: no answer in 500 ms") != std::string::npos);
+    w.pass(1min);
+    for (const std::size_t expected : {std::size_t{1}, points - 1}) {
+      (void)w.it.want(q, w.now);
+      const auto calls = w.next();
+      REQUIRE(calls.size() == 1);
+      CHECK(calls[0].count == expected);
+      w.it.answered(calls[0], heard(watts(calls[0]), calls[0]), w.now);
+    }
+    CHECK(w.it.want(q, w.now) != nullptr);
+    CHECK(w.it.troubles().empty());
   }
 
   TEST_CASE(

@@ -50,6 +50,36 @@ TEST_SUITE("aggregator/model_servers/asker") {
     w.pass(asker::dropped_after);
     CHECK(w.next().empty());
     CHECK(w.it.size() == 0);
+    CHECK_MESSAGE(w.it.troubles().empty(), "there is room again");
+  }
+
+  TEST_CASE("defect: where temperatures wander, their old questions left no room for new ones") {
+    world w;
+    const question old = about("old:1", "pc"), next = about("next:1", "pc");
+    (void)w.it.want(old, w.now);
+    auto calls = w.it.next(w.now);
+    REQUIRE(calls.at(0).for_metadata());
+    w.it.answered(calls[0], reply{reply::verdict::refused, {}, "404"}, w.now);
+    w.pass(1s);
+    for (std::size_t i = 1; i < asker::most_questions; ++i)
+      (void)w.it.want(about("h:1", "pc", static_cast<double>(i)), w.now);
+    REQUIRE(w.it.size() == asker::most_questions);
+    w.pass(asker::dropped_early_after - 2s);
+    (void)w.it.want(next, w.now);
+    CHECK(w.it.trouble(next) == "more curves are asked for than are kept");
+    w.pass(1s);
+    (void)w.it.want(next, w.now);
+    CHECK_MESSAGE(w.it.trouble(next).empty(), "the old one has gone");
+    CHECK(w.it.size() == asker::most_questions);
+    CHECK(w.it.troubles().empty());
+    // Those that are still wanted stay, and what belonged to the old one has gone with it.
+    CHECK(w.it.next(w.now).size() == 2);
+    w.pass(asker::dropped_early_after);
+    (void)w.it.want(old, w.now);
+    calls = w.it.next(w.now);
+    REQUIRE(calls.size() == 1);
+    CHECK(calls[0].about == old);
+    CHECK(calls[0].for_metadata());
   }
 
   TEST_CASE("an answer to a question that was dropped meanwhile harms nothing") {

@@ -66,7 +66,7 @@ struct world {
   /// points. Returns how many calls that took.
   int curve(const question& q, std::size_t most) {
     int calls = 0;
-    for (const instant until = now + 10min; now < until && calls < 100; pass(1s)) {
+    for (const instant until = now + 10min; now < until && calls < 200; pass(1s)) {
       (void)it.want(q, now);
       for (const auto& c : next()) {
         ++calls;

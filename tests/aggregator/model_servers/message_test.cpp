@@ -312,6 +312,11 @@ TEST_SUITE("aggregator/model_servers/message") {
     CHECK(version_in(large) == std::string(model_answer::longest_version, 'v'));
   }
 
+  TEST_CASE("fewer values than were asked for are told apart, since the model may take fewer loads at once") {
+    CHECK(v2(infer("FP32", "", {raw<float>({100})}), 2).error().code == errc::unsupported);
+    CHECK(v2(infer("FP32", "", {raw<float>({100, 101, 102})}), 2).error().code == errc::protocol);
+  }
+
   TEST_CASE("of a message with more than was asked for little is kept") {
     const std::string many(1u << 20, '\x01');
     CHECK(v2(infer("INT8", "", {many}), 2).error().message ==

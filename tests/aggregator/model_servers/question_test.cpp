@@ -125,6 +125,8 @@ TEST_SUITE("aggregator/model_servers/question") {
         CHECK(watts_in(speaks, text, 2).has_error());
       }
     }
+    CHECK(watts_in(protocol::v2, R"({"outputs":[{"data":[1]}]})", 2).error().code == errc::unsupported);
+    CHECK(watts_in(protocol::v2, R"({"outputs":[{"data":[1,2,3]}]})", 2).error().code == errc::protocol);
     const auto nan = watts_in(protocol::tf_serving, R"({"outputs":[[NaN],[1]]})", 2);
     REQUIRE(nan.has_error());
     CHECK(nan.error().message == "the model says NaN or Infinity");

@@ -207,6 +207,42 @@ profiles:
     }
   }
 
+  TEST_CASE(
+      "defect: the policy had the cpuFormat of the profile that came last, even of one that knows none") {
+    const auto profile = [](const std::string& name, const std::string& plugin, const std::string& args) {
+      return fmt::format(R"(
+kind: KubeSchedulerConfiguration
+profiles:
+- schedulerName: {0}
+  plugins: {{score: {{enabled: [{{name: {1}}}]}}}}
+  pluginConfig: [{{name: {1}, args: {2}}}]
+---
+)",
+                         name, plugin, args);
+    };
+    const auto format_in = [](const migration& m) {
+      const auto policies = policy::parse_policies("policy.yaml", objects_text(m)).policies;
+      REQUIRE(policies.size() == 1);
+      return policies[0].value.strategies.at(0).power.format;
+    };
+    const std::string first_version = profile("wao-one", "oc-score-plugin", "{}");
+    const std::string subject = "KubeSchedulerConfiguration, profile wao-one, cpuUsageFormat";
+    for (const auto& text : {scheduler + first_version, first_version + scheduler}) {
+      const auto m = of(text);
+      CHECK(format_in(m) == policy::cpu_format::percent);
+      CHECK(fates(m).find(subject) == std::string::npos);
+    }
+    // Models of the first version take shares, so the policy's default is as good as any.
+    const auto of_first = of(first_version);
+    CHECK_FALSE(of_first.objects.at(0)["spec"]["strategies"]["minimizepower"]["cpuFormat"]);
+    CHECK(format_in(of_first) == policy::cpu_format::percent);
+    const auto m = of(scheduler + profile("wao-raw", "MinimizePower", "{cpuUsageFormat: Raw}"));
+    CHECK(format_in(m) == policy::cpu_format::percent);
+    CHECK(sentence(m, "KubeSchedulerConfiguration, profile wao-raw, cpuUsageFormat", note::fate::yours) ==
+          "is Raw, and the policy has the Percent of another profile: give the pods of this profile a policy "
+          "of their own, with cpuFormat: Raw");
+  }
+
   TEST_CASE("the share of the nodes that WAO's scheduler looked at is kept") {
     const auto with = [](const std::string& field) {
       return of("kind: KubeSchedulerConfiguration\n" + field +
