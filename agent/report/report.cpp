@@ -156,7 +156,7 @@ YAML::Node machine_of(const report_options& o, const cleaner& clean) {
 class counted_zones {
  public:
   explicit counted_zones(const report_options& o) : proc_root_(o.proc_root) {
-    for (const auto& event : find_power_pmu(o.sys_root).events) {
+    for (const auto& event : find_power_pmu(o.sys_root, o.proc_root).events) {
       const auto name = event.package.empty()     ? event.zone
                         : event.zone == "package" ? "package-" + event.package
                                                   : event.zone + " of package-" + event.package;
