@@ -483,6 +483,21 @@ TEST_CASE("a counter that the kernel takes away is opened again") {
   CHECK(b.source.limitation().empty());
 }
 
+// Before, it stood still until the agent was restarted.
+TEST_CASE("a counter whose CPU was offline between two reads is missing, and then opened again") {
+  bench b(pmus::xeon());
+  b.warm_up();
+  b.sim.blink(2);
+  REQUIRE(b.read());
+  CHECK(b.watts("0") == "150.0");
+  CHECK(b.watts("1") == "missing");
+  REQUIRE(b.source.discover(b.out));
+  REQUIRE(b.read());
+  REQUIRE(b.read());
+  CHECK(b.watts("1") == "150.0");
+  CHECK(b.source.limitation().empty());
+}
+
 TEST_CASE("the probe says by which door energy comes") {
   bench b(pmus::xeon());
   SUBCASE("the perf PMU alone") {
