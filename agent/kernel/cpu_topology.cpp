@@ -65,12 +65,20 @@ std::vector<std::pair<std::string_view, std::string_view>> first_cpu(std::string
     const auto end = std::min(cpuinfo.find('\n'), cpuinfo.size());
     const auto line = cpuinfo.substr(0, end);
     cpuinfo.remove_prefix(std::min(end + 1, cpuinfo.size()));
-    if (line.empty() && !said.empty()) break;
+    const auto is_of_cpu = [](const auto& s) { return s.first.starts_with("processor"); };
+    // LoongArch has an empty line between the system's type and the first CPU.
+    if (line.empty() && std::ranges::any_of(said, is_of_cpu)) break;
     const auto colon = line.find(':');
     if (colon != line.npos)
       said.emplace_back(trimmed(line.substr(0, colon)), trimmed(line.substr(colon + 1)));
   }
   return said;
+}
+
+std::string_view value_of_first_cpu(std::string_view cpuinfo, std::string_view name) {
+  const auto said = first_cpu(cpuinfo);
+  const auto at = std::ranges::find(said, name, &decltype(said)::value_type::first);
+  return at == said.end() ? std::string_view() : at->second;
 }
 
 }  // namespace binnacle::agent

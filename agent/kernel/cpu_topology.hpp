@@ -30,8 +30,12 @@ cpu_seat seat_of(const std::string& sys_root, unsigned cpu);
 /// Documentation/ABI/stable/sysfs-devices-node.
 std::set<std::string> packages_without_memory(const std::string& sys_root);
 
-/// The first CPU's part of /proc/cpuinfo: names and values in their order, as views into `cpuinfo`. Pure.
-/// Source: Linux Documentation/arch/x86/cpuinfo.rst; show_cpuinfo() of each architecture.
+/// The first CPU's part of /proc/cpuinfo, with what stands above it: names and values in their order, as
+/// views into `cpuinfo`. Pure. Source: Linux Documentation/arch/x86/cpuinfo.rst; show_cpuinfo() of each
+/// architecture.
 std::vector<std::pair<std::string_view, std::string_view>> first_cpu(std::string_view cpuinfo);
+
+/// What that part says under `name`; empty if it says nothing.
+std::string_view value_of_first_cpu(std::string_view cpuinfo, std::string_view name);
 
 }  // namespace binnacle::agent

@@ -47,10 +47,11 @@ int perf_group::add(const perf_opener& open, perf_request wanted) {
   auto event = open(wanted);
   if (!event) return errno != 0 ? errno : EIO;
   events_.push_back(std::move(event));
+  of_cgroup_ = wanted.cgroup >= 0;
   return 0;
 }
 
-std::optional<perf_group::reading> perf_group::read(std::vector<std::uint64_t>& buffer) const {
+std::optional<perf_group::reading> perf_group::read(std::vector<std::uint64_t>& buffer) {
   if (events_.empty()) return std::nullopt;
   // Source: perf_event_open(2), "Reading results": nr, time_enabled, time_running, then a value for each.
   constexpr std::size_t before = 3;
@@ -62,6 +63,12 @@ std::optional<perf_group::reading> perf_group::read(std::vector<std::uint64_t>& 
   if (n != static_cast<ssize_t>(buffer.size() * sizeof buffer[0]) || buffer[0] != events_.size()) {
     return std::nullopt;
   }
+  // From a CPU that goes offline the kernel removes each event for good, and a group falls apart. One of
+  // several events is then too short. One event alone stays as it is, but the time for which it is enabled no
+  // longer passes. (That of a cgroup's event passes only while the cgroup runs.) Source: Linux
+  // kernel/events/core.c, __perf_event_exit_context(), list_del_event().
+  const auto enabled_before = std::exchange(enabled_ns_, buffer[1]);
+  if (!of_cgroup_ && enabled_before == buffer[1]) return std::nullopt;
   return reading{buffer[1], buffer[2], std::span(buffer).subspan(before)};
 }
 

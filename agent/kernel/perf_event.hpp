@@ -49,14 +49,17 @@ class perf_group {
     std::uint64_t running_ns = 0;           ///< of that, the time on the PMU; less if groups take turns
     std::span<const std::uint64_t> counts;  ///< in the order of add(); valid until the buffer changes
   };
-  /// Reads the counts. Nothing if the kernel gives no counts any more (the CPU went offline). Blocks: for one
-  /// read(2), about 1 µs on this CPU and 10 µs on another one (an interrupt there).
-  std::optional<reading> read(std::vector<std::uint64_t>& buffer) const;
+  /// Reads the counts. Nothing if the kernel does not count any more: the CPU went offline, perhaps for a
+  /// moment only. The group never counts again then, so open another one. Blocks: for one read(2), about 1 µs
+  /// on this CPU and 10 µs on another one (an interrupt there).
+  std::optional<reading> read(std::vector<std::uint64_t>& buffer);
 
   std::size_t size() const noexcept { return events_.size(); }
 
  private:
   std::vector<descriptor> events_;
+  bool of_cgroup_ = false;
+  std::optional<std::uint64_t> enabled_ns_;  // as of the last read
 };
 
 /// Whether CAP_PERFMON is all that counting on whole CPUs takes. Kernels of Debian and Ubuntu know levels of

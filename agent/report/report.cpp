@@ -35,10 +35,10 @@ using cleaner = std::function<std::string(std::string_view)>;
 
 // The lines of cpuinfo that say which CPU it is. Not every line is kept: those of s390 have the machine's
 // serial number.
-constexpr std::array<std::string_view, 18> kept_lines{
+constexpr std::array<std::string_view, 20> kept_lines{
     "vendor_id",       "cpu family",  "model",    "model name",   "stepping",         "microcode", "flags",
     "CPU implementer", "CPU variant", "CPU part", "CPU revision", "CPU architecture", "Features",  "isa",
-    "uarch",           "mvendorid",   "marchid",  "cpu"};
+    "uarch",           "mvendorid",   "marchid",  "cpu",          "cpu model",        "Model Name"};
 // The kept flags, out of some two hundred.
 constexpr std::array<std::string_view, 24> kept_flags{
     "aperfmperf",    "arch_perfmon",  "cat_l3",        "constant_tsc", "cqm",  "cqm_llc",
@@ -156,7 +156,7 @@ YAML::Node machine_of(const report_options& o, const cleaner& clean) {
 class counted_zones {
  public:
   explicit counted_zones(const report_options& o) : proc_root_(o.proc_root) {
-    for (const auto& event : find_power_pmu(o.sys_root).events) {
+    for (const auto& event : find_power_pmu(o.sys_root, o.proc_root).events) {
       const auto name = event.package.empty()     ? event.zone
                         : event.zone == "package" ? "package-" + event.package
                                                   : event.zone + " of package-" + event.package;

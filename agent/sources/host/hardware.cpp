@@ -40,18 +40,32 @@ unsigned accelerators_of(const std::string& sys_root) {
   return count;
 }
 
+// "IBM/S390 machine 3931". On the same line there is a serial number, so not all of it is taken.
+std::string name_on_s390(std::string_view cpuinfo) {
+  constexpr std::string_view key = "machine = ";
+  for (const auto& [name, value] : first_cpu(cpuinfo)) {
+    const auto at = value.find(key);
+    if (name.starts_with("processor ") && at != value.npos)
+      return fmt::format("{} machine {}", value_of_first_cpu(cpuinfo, "vendor_id"),
+                         value.substr(at + key.size()));
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string cpu_name(std::string_view cpuinfo) {
-  const auto said = first_cpu(cpuinfo);
-  const auto value_of = [&](std::string_view name) {
-    const auto at = std::ranges::find(said, name, &decltype(said)::value_type::first);
-    return at == said.end() ? std::string_view() : at->second;
-  };
+  const auto value_of = [&](std::string_view name) { return value_of_first_cpu(cpuinfo, name); };
   if (const auto model = value_of("model name"); !model.empty()) return std::string(model);
   const auto maker = value_of("CPU implementer"), part = value_of("CPU part");
-  if (maker.empty() || part.empty()) return {};
-  return fmt::format("implementer {} part {}", maker, part);
+  if (!maker.empty() && !part.empty()) return fmt::format("implementer {} part {}", maker, part);
+  // LoongArch, MIPS, POWER, and RISC-V with a device tree.
+  for (const auto* name : {"Model Name", "cpu model", "cpu", "uarch"}) {
+    if (const auto model = value_of(name); !model.empty()) return std::string(model);
+  }
+  const auto vendor = value_of("mvendorid"), design = value_of("marchid");
+  if (!vendor.empty() && !design.empty()) return fmt::format("mvendorid {} marchid {}", vendor, design);
+  return name_on_s390(cpuinfo);
 }
 
 std::uint64_t built_in_gib(std::uint64_t bytes) noexcept {
@@ -64,7 +78,11 @@ hardware read_hardware(const std::string& proc_root, const std::string& sys_root
   hardware h;
   std::vector<char> buffer;
   if (const auto text = kernel_file(proc_root + "/cpuinfo").read(buffer)) h.cpu = cpu_name(*text);
-  if (h.cpu.empty()) h.cpu = "unknown";
+  if (h.cpu.empty()) {
+    // Machines of two architectures are never alike. Linux has this file since 6.1.
+    const auto architecture = read_line(proc_root + "/sys/kernel/arch");
+    h.cpu = architecture ? "unknown " + *architecture : "unknown";
+  }
   if (const auto text = kernel_file(proc_root + "/meminfo").read(buffer)) {
     if (const auto memory = proc::parse_meminfo(*text); memory && memory->total)
       h.memory_gib = built_in_gib(*memory->total);

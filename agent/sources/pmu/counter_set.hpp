@@ -42,7 +42,7 @@ class counter_set {
     std::uint64_t running_ns = 0;    ///< part of that time on the PMU
   };
   /// Reads every group once. A cgroup that did not run on a CPU has the count 0 there. If a group's CPU went
-  /// offline, the group is closed, and open() opens it again later.
+  /// offline, also if it is back, the group is closed, and open() opens it again later.
   void read(std::vector<count>& out);
 
   /// Whether a hardware group of several events has never had a turn although it was asked for. Such a group

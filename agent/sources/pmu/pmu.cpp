@@ -93,13 +93,18 @@ void pmu_source::track(std::vector<counted_event> events) {
   reopen();
 }
 
+// For when counters are opened again on CPUs that are online: their totals lack what happened meanwhile.
+void pmu_source::restart_rates() {
+  for (auto& t : tracked_) {
+    for (auto& [cpu, meter] : t.meters) meter.restart();
+  }
+}
+
 // Makes a new plan. read() then opens the counters.
 void pmu_source::reopen() {
   std::vector<event_places> places;
-  for (auto& t : tracked_) {
-    places.push_back(t.about.places);
-    for (auto& [cpu, meter] : t.meters) meter.restart();
-  }
+  for (const auto& t : tracked_) places.push_back(t.about.places);
+  restart_rates();
   plan_ = plan_groups(places, one_by_one_ ? 0 : most_general);
   counters_.close();
   reopen_ = true;
@@ -190,8 +195,12 @@ pmu_source::tracked* pmu_source::find(std::string_view event) {
 result<void> pmu_source::read(board& out) {
   if (const auto text = online_file_.read(buffer_); text && (reopen_ || *text != online_)) {
     if (const auto online = parse_cpu_list(*text)) {
-      // When a CPU goes offline, the kernel counts a box on another CPU of its package.
-      if (*text != online_) find_events();
+      if (*text != online_) {
+        // When a CPU goes offline, the kernel counts a box on another CPU of its package.
+        find_events();
+      } else {
+        restart_rates();
+      }
       online_ = *text;
       open(*online, out);
     }

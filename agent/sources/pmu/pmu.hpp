@@ -62,6 +62,7 @@ class pmu_source final : public source {
   bool tracks(const std::vector<counted_event>& events);
   void track(std::vector<counted_event> events);
   bool relented(std::span<const unsigned> online) const;
+  void restart_rates();
   void reopen();
   void open(std::span<const unsigned> online, board& out);
   void announce(std::span<const unsigned> online, board& out);
@@ -81,7 +82,7 @@ class pmu_source final : public source {
   std::vector<quotient> quotients_;
   std::vector<planned_group> plan_;
   bool one_by_one_ = false;  // count each event in a group of its own, because a group did not fit on its PMU
-  bool reopen_ = false;      // a CPU went away between two reads, or there is a new plan
+  bool reopen_ = false;      // a CPU was offline between two reads, or there is a new plan
   counter_set counters_;
   std::vector<counter_set::count> counts_;
   std::vector<std::string> problems_;

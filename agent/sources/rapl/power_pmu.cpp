@@ -12,6 +12,7 @@
 #include <array>
 #include <cerrno>
 #include <cmath>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -51,9 +52,19 @@ std::string label_of(const cpu_seat& s, const std::vector<cpu_seat>& all) {
   return alone ? *s.package : fmt::format("{}-die-{}", *s.package, s.die.value_or("0"));
 }
 
+// Of the seats in each package, keeps the first one.
+std::vector<cpu_seat> one_seat_a_package(const std::vector<cpu_seat>& seats) {
+  std::vector<cpu_seat> kept;
+  std::set<std::string> packages;
+  for (const auto& s : seats) {
+    if (packages.insert(*s.package).second) kept.push_back(s);
+  }
+  return kept;
+}
+
 }  // namespace
 
-power_pmu find_power_pmu(const std::string& sys_root) {
+power_pmu find_power_pmu(const std::string& sys_root, const std::string& proc_root) {
   power_pmu found;
   const auto folder = sys_root + "/bus/event_source/devices/power";
   const auto type = read_line(folder + "/type");
@@ -61,7 +72,10 @@ power_pmu find_power_pmu(const std::string& sys_root) {
   if (!number || *number > 0xffff'ffff) return found;
   const pmu_device power(folder, static_cast<std::uint32_t>(*number));
   if (!power.box_cpus()) return found;
-  const auto seats = seats_of(sys_root, *power.box_cpus(), found.problems);
+  auto seats = seats_of(sys_root, *power.box_cpus(), found.problems);
+  if (auto sockets = one_seat_a_package(seats);
+      sockets.size() < seats.size() && has_one_counter_a_socket(proc_root))
+    seats = std::move(sockets);
   const auto without_memory = packages_without_memory(sys_root);
   for (const auto& [name, zone] : known_events) {
     const auto alias = power.alias(std::string(name));

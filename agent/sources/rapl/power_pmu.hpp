@@ -28,10 +28,11 @@ struct power_pmu {
 };
 
 /// Looks at the PMU below `sys_root`; empty if there is none. There is a package or die for each CPU in its
-/// cpumask, named as in powercap. An event that does not say how many joules a count is, is refused. The
-/// kernel shows the memory's event for every package if one has memory; here a package without memory has
-/// none. Blocks: a few small files. Source: arch/x86/events/rapl.c.
-power_pmu find_power_pmu(const std::string& sys_root);
+/// cpumask, named as in powercap; but one package for each socket of which all dies have the same counter
+/// (has_one_counter_a_socket(), by cpuinfo below `proc_root`). An event that does not say how many joules a
+/// count is, is refused. The kernel shows the memory's event for every package if one has memory; here a
+/// package without memory has none. Blocks: a few small files. Source: arch/x86/events/rapl.c.
+power_pmu find_power_pmu(const std::string& sys_root, const std::string& proc_root);
 
 /// The zones that these events measure, as find_rapl_zones() would give them, but without folder and
 /// constraints. psys stands for the whole machine and is listed once, as that of the first package.

@@ -122,8 +122,8 @@ void rapl_source::set_least_watts() {
 }
 
 result<void> rapl_source::discover(board& out) {
-  auto tree = find_rapl_zones(options_.sys_root);
-  const auto by_perf = find_power_pmu(options_.sys_root);
+  auto tree = find_rapl_zones(options_.sys_root, options_.proc_root);
+  const auto by_perf = find_power_pmu(options_.sys_root, options_.proc_root);
   const auto& events = by_perf.events;
   for (auto& known : zones_) known.files.reset();
   if (!tree && events.empty()) {

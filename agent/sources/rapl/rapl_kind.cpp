@@ -29,12 +29,12 @@ void rapl_kind::bind(config_spec& spec) {
 
 void rapl_kind::add_needs(const settings& s, source_needs& needs) const {
   // It is enough to try one zone's file: the driver gives all of them the same mode.
-  const auto tree = find_rapl_zones(s.sys_root);
+  const auto tree = find_rapl_zones(s.sys_root, s.proc_root);
   const auto energy = tree ? tree->zones.front().folder + "/energy_uj" : std::string();
   const bool closed = !tree || (!open_readonly(energy) && errno == EACCES);
   const bool may_count =
       (needs.owned & one_capability(CAP_PERFMON)) != 0 && (!tree || perfmon_suffices(s.proc_root));
-  const auto events = find_power_pmu(s.sys_root).events;
+  const auto events = find_power_pmu(s.sys_root, s.proc_root).events;
   auto zones = tree ? tree->zones : std::vector<rapl_zone>();
   const auto in_powercap = zones.size();
   add_missing(zones, zones_of(events));

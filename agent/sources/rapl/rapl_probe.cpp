@@ -136,8 +136,8 @@ finding of_zone(const rapl_zone& z, const looked_at& c, const std::optional<doub
 }  // namespace
 
 std::vector<finding> rapl_source::probe() {
-  const auto tree = find_rapl_zones(options_.sys_root);
-  const auto by_perf = find_power_pmu(options_.sys_root);
+  const auto tree = find_rapl_zones(options_.sys_root, options_.proc_root);
+  const auto by_perf = find_power_pmu(options_.sys_root, options_.proc_root);
   const auto not_in_powercap = why_not_in_powercap(tree, options_.sys_root);
   auto zones = tree ? tree->zones : std::vector<rapl_zone>();
   add_missing(zones, zones_of(by_perf.events));

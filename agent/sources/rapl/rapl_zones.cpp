@@ -1,10 +1,12 @@
 #include "agent/sources/rapl/rapl_zones.hpp"
 
+#include "agent/kernel/cpu_topology.hpp"
 #include "agent/kernel/kernel_file.hpp"
 
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -105,6 +107,24 @@ rapl_tree zones_of_type(const std::string& sys_root, const char* type) {
   return tree;
 }
 
+bool is_of_die(const rapl_zone& z) { return socket_of(z.package).size() < z.package.size(); }
+
+// Of the dies of a socket, keeps the first one and its parts, under the socket's name.
+std::vector<rapl_zone> one_die_a_socket(std::vector<rapl_zone> zones) {
+  std::vector<rapl_zone> kept;
+  std::map<std::string, std::string> first_dies;  // by socket
+  for (auto& z : zones) {
+    if (is_of_die(z)) {
+      const std::string socket(socket_of(z.package));
+      if (first_dies.try_emplace(socket, z.package).first->second != z.package) continue;
+      z.package = socket;
+      if (z.is_package()) z.name = "package-" + socket;
+    }
+    kept.push_back(std::move(z));
+  }
+  return kept;
+}
+
 // Whether the zone is of intel-rapl, which shows every part of a package whose counter is not 0
 // (rapl_check_domain()). MMIO does not.
 bool by_intel_rapl(const rapl_zone& z) { return z.folder.find("/intel-rapl/") != std::string::npos; }
@@ -141,6 +161,14 @@ std::string other_control_type(const std::string& sys_root) {
 }  // namespace
 
 std::string_view socket_of(std::string_view package) { return package.substr(0, package.find("-die-")); }
+
+bool has_one_counter_a_socket(const std::string& proc_root) {
+  std::vector<char> buffer;
+  const auto text = kernel_file(proc_root + "/cpuinfo").read(buffer);
+  if (!text) return false;
+  const auto vendor = value_of_first_cpu(*text, "vendor_id");
+  return vendor == "AuthenticAMD" || vendor == "HygonGenuine";
+}
 
 rapl_zone zone_without_folder(std::string zone, std::string package) {
   rapl_zone z;
@@ -180,11 +208,13 @@ rapl_absence why_no_rapl(const std::string& sys_root) {
           "run on the bare machine, or take rapl out of sources"};
 }
 
-result<rapl_tree> find_rapl_zones(const std::string& sys_root) {
+result<rapl_tree> find_rapl_zones(const std::string& sys_root, const std::string& proc_root) {
   auto tree = zones_of_type(sys_root, "intel-rapl");
   const auto by_mmio = zones_of_type(sys_root, "intel-rapl-mmio");
   add_missing(tree.zones, by_mmio.zones);
   tree.problems.insert(tree.problems.end(), by_mmio.problems.begin(), by_mmio.problems.end());
+  if (std::ranges::any_of(tree.zones, is_of_die) && has_one_counter_a_socket(proc_root))
+    tree.zones = one_die_a_socket(std::move(tree.zones));
   if (!tree.zones.empty()) return tree;
   if (!tree.problems.empty()) return error{errc::io, tree.problems.front()};
   const auto none = why_no_rapl(sys_root);

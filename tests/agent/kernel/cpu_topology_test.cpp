@@ -70,8 +70,13 @@ TEST_CASE("the first CPU's lines of cpuinfo are taken, without the tabs that pad
   using lines = std::vector<std::pair<std::string_view, std::string_view>>;
   CHECK(first_cpu("\nprocessor\t: 0\nmodel name\t: A: B\nflags\t\t:\nno colon\n\nprocessor\t: 1\n") ==
         lines{{"processor", "0"}, {"model name", "A: B"}, {"flags", ""}});
+  // LoongArch has an empty line before the first CPU.
+  CHECK(first_cpu("system type\t: x\n\nprocessor\t: 0\nModel Name\t: y\n\nprocessor\t: 1\n") ==
+        lines{{"system type", "x"}, {"processor", "0"}, {"Model Name", "y"}});
   CHECK(first_cpu("").empty());
   CHECK(first_cpu("a: b") == lines{{"a", "b"}});
+  CHECK(value_of_first_cpu("processor: 0\na: b\n\nprocessor: 1\na: c\nd: e\n", "a") == "b");
+  CHECK(value_of_first_cpu("processor: 0\na: b\n\nprocessor: 1\na: c\nd: e\n", "d").empty());
 }
 
 TEST_SUITE_END();

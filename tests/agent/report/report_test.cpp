@@ -188,18 +188,19 @@ TEST_CASE("the report of the largest server fits an issue, and says what it left
   b.write("report.yaml", text);
   const temp_folder again;
   machine(b / "report.yaml").write(again.path());
-  CHECK(find_rapl_zones(again / "sys")->zones.size() > 2);
+  CHECK(find_rapl_zones(again / "sys", again / "proc")->zones.size() > 2);
 }
 
 TEST_CASE("a report is a machine for the next test: written again it finds the same") {
-  for (const auto* name : {"intel-server", "amd-server", "client-hybrid"}) {
+  for (const auto* name : {"intel-server", "amd-server", "amd-server-dies", "client-hybrid"}) {
     CAPTURE(name);
     bench b;
     machine(fmt::format("{}/machines/{}.yaml", data_folder(), name)).write(b.path());
     b.write("report.yaml", b.text());
     const temp_folder again;
     machine(b / "report.yaml").write(again.path());
-    const auto first = find_rapl_zones(b / "sys"), second = find_rapl_zones(again / "sys");
+    const auto first = find_rapl_zones(b / "sys", b / "proc"),
+               second = find_rapl_zones(again / "sys", again / "proc");
     REQUIRE(first.has_value());
     REQUIRE(second.has_value());
     REQUIRE(first->zones.size() == second->zones.size());

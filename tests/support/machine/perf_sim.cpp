@@ -45,6 +45,10 @@ descriptor perf_sim::open(const agent::perf_request& wanted) {
   return descriptor(ends[0]);
 }
 
+void perf_sim::blink(unsigned cpu) {
+  for (auto& g : groups_) g.removed = g.removed || g.cpu == cpu;
+}
+
 void perf_sim::forget_closed() {
   for (auto& g : groups_) {
     std::erase_if(g.events, [](const event& e) {
@@ -66,6 +70,10 @@ void perf_sim::advance(duration by) {
   forget_closed();
   for (auto& g : groups_) {
     if (offline.contains(g.cpu)) continue;
+    if (g.removed) {
+      put_reading(g);
+      continue;
+    }
     const double share = g.hardware ? running(g.events.size()) : 1;
     const auto ns = static_cast<std::uint64_t>(by.count());
     const auto on = static_cast<std::uint64_t>(share * static_cast<double>(ns));
@@ -83,8 +91,9 @@ void perf_sim::put_reading(const group& g) {
   std::array<std::uint64_t, 64> unread;
   while (::recv(g.leader, unread.data(), sizeof unread, MSG_DONTWAIT) > 0) {
   }
-  std::vector<std::uint64_t> text{g.events.size(), g.enabled_ns, g.running_ns};
-  for (const auto& e : g.events) text.push_back(e.count);
+  const std::size_t shown = g.removed ? 1 : g.events.size();
+  std::vector<std::uint64_t> text{shown, g.enabled_ns, g.running_ns};
+  for (std::size_t i = 0; i < shown; ++i) text.push_back(g.events[i].count);
   (void)::send(g.events.front().peer.get(), text.data(), text.size() * sizeof text[0], MSG_NOSIGNAL);
 }
 

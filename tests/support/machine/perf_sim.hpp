@@ -31,6 +31,9 @@ class perf_sim {
   std::size_t most_descriptors = 1'000'000;
   /// The CPUs that are offline: their descriptors give nothing any more.
   std::set<unsigned> offline;
+  /// The CPU goes offline and is back at once. What is open on it never counts again, and of a group only the
+  /// first event is left. What is opened from now on counts.
+  void blink(unsigned cpu);
 
   /// Lets time pass, and puts one reading into every open group, as opening an event also does.
   void advance(duration by);
@@ -50,6 +53,7 @@ class perf_sim {
     unsigned cpu = 0;
     int leader = -1;
     bool hardware = false;
+    bool removed = false;  // from its CPU
     std::vector<event> events;
     std::uint64_t enabled_ns = 0, running_ns = 0;
   };

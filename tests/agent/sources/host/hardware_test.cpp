@@ -48,6 +48,30 @@ TEST_CASE("the CPU's name is the model's, or Arm's numbers") {
   CHECK(cpu_name("no colon\nmodel name\n").empty());
 }
 
+// Before, all of these were "unknown", so machines of different kinds were one class.
+TEST_CASE("the CPU of an architecture without \"model name\" has the name that its kernel gives") {
+  CHECK(cpu_name("processor\t: 0\ncpu\t\t: POWER9, altivec supported\nclock\t\t: 3800.000000MHz\n"
+                 "revision\t: 2.3 (pvr 004e 1203)\n\nmodel\t\t: 9006-22P\n") == "POWER9, altivec supported");
+  const std::string riscv =
+      "processor\t: 0\nhart\t\t: 1\nisa\t\t: rv64imafdc\nmmu\t\t: sv39\n"
+      "mvendorid\t: 0x489\nmarchid\t\t: 0x8000000000000007\n";
+  CHECK(cpu_name(riscv + "uarch\t\t: sifive,u74-mc\n") == "sifive,u74-mc");
+  CHECK(cpu_name(riscv) == "mvendorid 0x489 marchid 0x8000000000000007");
+  CHECK(cpu_name("system type\t\t: generic-loongson-machine\n\nprocessor\t\t: 0\npackage\t\t\t: 0\n"
+                 "Model Name\t\t: Loongson-3C6000\n\nprocessor\t\t: 1\nModel Name\t\t: another\n") ==
+        "Loongson-3C6000");
+  CHECK(cpu_name("system type\t\t: MIPS Malta\nprocessor\t\t: 0\ncpu model\t\t: MIPS 24Kc V0.0\n") ==
+        "MIPS 24Kc V0.0");
+}
+
+TEST_CASE("the name of a CPU of s390 is its machine's type, without the serial number beside it") {
+  CHECK(cpu_name("vendor_id       : IBM/S390\n# processors    : 2\nbogomips per cpu: 3241.00\n"
+                 "features\t: esan3 zarch\n"
+                 "processor 0: version = FF,  identification = 123456,  machine = 3931\n"
+                 "processor 1: version = FF,  identification = 123456,  machine = 3931\n"
+                 "\ncpu number      : 0\n") == "IBM/S390 machine 3931");
+}
+
 TEST_CASE("machines built alike have the same memory, whatever their firmware keeps") {
   constexpr std::uint64_t mib = 1u << 20;
   for (const auto& [mibs, gib] : {std::pair<std::uint64_t, std::uint64_t>{515'600, 512},
@@ -82,6 +106,11 @@ TEST_CASE("a machine says what it is, and that what it does not know is unknown"
     CHECK(h.cpu == "unknown");
     CHECK(h.sockets == 1);
     CHECK(h.memory_gib == 0);
+  }
+  SUBCASE("a CPU without a name: at least the architecture") {
+    root.write("proc/cpuinfo", "processor\t: 0\nmmu\t\t: sv39\n");
+    root.write("proc/sys/kernel/arch", "riscv64\n");
+    CHECK(read_hardware(root / "proc", root / "sys").cpu == "unknown riscv64");
   }
 }
 

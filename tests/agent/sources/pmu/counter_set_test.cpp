@@ -209,6 +209,26 @@ TEST_CASE("a CPU that goes offline is left out, and counted from anew when it is
   CHECK(b.count(0, 1)->rise == 3000);
 }
 
+// Before, an event alone in its group stayed open, and never counted again.
+TEST_CASE("counters of a CPU that was offline between two reads are closed, be they alone or in a group") {
+  for (const unsigned most : {3U, 0U}) {
+    CAPTURE(most);
+    bench b(most);
+    b.open();
+    b.read();
+    b.sim.blink(1);
+    b.read();
+    for (std::size_t event = 0; event < b.events.size(); ++event) {
+      CHECK(b.count(event, 0)->rise == 1000);
+      CHECK(b.count(event, 1)->reason == absence::missing);
+    }
+    CHECK(b.sim.open_descriptors() == 4);
+    b.open();
+    b.read(2s);
+    CHECK(b.count(3, 1)->rise == 2000);
+  }
+}
+
 TEST_CASE("descriptors are bounded: whole groups are left out on all CPUs, and tried again") {
   bench b(0);
   const auto refused = [&](std::size_t room) {

@@ -228,6 +228,19 @@ TEST_CASE("a CPU that vanishes between two reads makes its sum absent once") {
   CHECK(shown(b.out, "pmu_cycles_per_second") == "2000000000");
 }
 
+// As after a suspend. Before, such a counter was not_running until the agent was restarted. In the end the
+// rate must not lack what the CPU did before its counter was open again.
+TEST_CASE("a counter that is alone in its group counts again after its CPU was offline between two reads") {
+  bench b(pmus::virtual_machine(), {.wishes = {event_preset::none, {"page-faults"}}});
+  b.warm_up();
+  REQUIRE(shown(b.out, "pmu_page_faults_per_second") == "200");
+  b.sim.blink(1);
+  for (const char* expected : {"missing", "not_running", "not_read_yet", "200", "200"}) {
+    REQUIRE(b.read());
+    CHECK(shown(b.out, "pmu_page_faults_per_second") == expected);
+  }
+}
+
 TEST_CASE("a memory controller whose CPU goes offline is counted on the CPU that it moved to") {
   auto machine = pmus::xeon();
   bench b(machine);

@@ -79,7 +79,7 @@ TEST_SUITE_BEGIN("agent/sources/rapl/power_pmu");
 TEST_CASE("each package, its memory and its platform, through the CPUs of the mask") {
   temp_folder sys;
   write_pmu_tree(sys.path(), pmus::xeon());
-  const auto found = find_power_pmu(sys.path()).events;
+  const auto found = find_power_pmu(sys.path(), sys / "proc").events;
   REQUIRE(found.size() == 6);
   CHECK(found[0].zone == "package");
   CHECK(found[0].package == "0");
@@ -113,19 +113,39 @@ TEST_CASE("the memory of a socket without DIMMs is no event") {
 }
 
 TEST_CASE("a die with counters of its own has powercap's name") {
-  auto machine = pmus::epyc();
+  auto machine = pmus::xeon();
   machine.seats = {{0, 0}, {0, 0}, {0, 1}, {0, 1}};
   temp_folder sys;
   write_pmu_tree(sys.path(), machine);
-  const auto found = find_power_pmu(sys.path()).events;
-  REQUIRE(found.size() == 2);
+  sys.write("proc/cpuinfo", "processor\t: 0\nvendor_id\t: GenuineIntel\n");
+  const auto found = find_power_pmu(sys.path(), sys / "proc").events;
+  REQUIRE(found.size() == 6);
   CHECK(found[0].package == "0-die-0");
   CHECK(found[1].package == "0-die-1");
 }
 
+// Before, each die was a package, and the node's watts were those of its sockets times the number of dies.
+TEST_CASE("of dies that have one counter a socket, the first one is read, as the socket") {
+  const char* vendor = "AuthenticAMD";
+  SUBCASE("AMD") {}
+  SUBCASE("Hygon") { vendor = "HygonGenuine"; }
+  auto machine = pmus::epyc();
+  machine.seats = {{0, 0}, {0, 1}, {1, 0}, {1, 1}};
+  machine.pmus.back().cpumask = "0-3";
+  bench b(machine);
+  b.sys.write("proc/cpuinfo", "processor\t: 0\nvendor_id\t: " + std::string(vendor) + "\n");
+  b.warm_up();
+  CHECK(b.watts("0") == "150.0");
+  CHECK(b.watts("1") == "150.0");
+  CHECK(b.watts("0-die-0") == "no such series");
+  CHECK(b.source.limitation().empty());
+  for (const auto& r : b.sim.requests()) CHECK(r.cpu % 2 == 0);
+  CHECK(b.source.probe().size() == 2);
+}
+
 TEST_CASE("a PMU that cannot be used gives no events") {
   temp_folder sys;
-  CHECK(find_power_pmu(sys.path()).events.empty());
+  CHECK(find_power_pmu(sys.path(), sys / "proc").events.empty());
   auto machine = pmus::xeon();
   SUBCASE("no CPUs to read it through") { machine.pmus[3].cpumask.clear(); }
   SUBCASE("another unit") {
@@ -135,7 +155,7 @@ TEST_CASE("a PMU that cannot be used gives no events") {
   }
   SUBCASE("CPUs whose package nobody knows") { machine.seats.clear(); }
   write_pmu_tree(sys.path(), machine);
-  CHECK(find_power_pmu(sys.path()).events.empty());
+  CHECK(find_power_pmu(sys.path(), sys / "proc").events.empty());
 }
 
 // Before, a missing scale counted as 1: each count of 2^-32 J was a joule.
@@ -153,7 +173,7 @@ TEST_CASE("an event that does not say how many joules a count is, is refused wit
     std::erase_if(events, [&](const auto& e) { return name(e) == "energy-pkg.unit"; });
   }
   bench b(machine);
-  const auto found = find_power_pmu(b.sys.path());
+  const auto found = find_power_pmu(b.sys.path(), b.sys / "proc");
   CHECK(std::ranges::none_of(found.events, [](const power_event& e) { return e.zone == "package"; }));
   REQUIRE(found.problems.size() == 1);
   CHECK(holds(found.problems[0], "the event energy-pkg of the perf PMU power is not used"));
@@ -456,6 +476,21 @@ TEST_CASE("a counter that the kernel takes away is opened again") {
   CHECK(b.watts("1") == "missing");
   CHECK_FALSE(b.source.limitation().empty());
   b.sim.offline.clear();
+  REQUIRE(b.source.discover(b.out));
+  REQUIRE(b.read());
+  REQUIRE(b.read());
+  CHECK(b.watts("1") == "150.0");
+  CHECK(b.source.limitation().empty());
+}
+
+// Before, it stood still until the agent was restarted.
+TEST_CASE("a counter whose CPU was offline between two reads is missing, and then opened again") {
+  bench b(pmus::xeon());
+  b.warm_up();
+  b.sim.blink(2);
+  REQUIRE(b.read());
+  CHECK(b.watts("0") == "150.0");
+  CHECK(b.watts("1") == "missing");
   REQUIRE(b.source.discover(b.out));
   REQUIRE(b.read());
   REQUIRE(b.read());

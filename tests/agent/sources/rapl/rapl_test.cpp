@@ -31,6 +31,7 @@ struct bench {
 
   rapl_options adapted(rapl_options o) {
     o.sys_root = sys.path();
+    o.proc_root = sys / "proc";
     o.pause = [this](duration d) { pass(d); };
     return o;
   }

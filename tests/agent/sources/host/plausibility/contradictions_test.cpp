@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <string>
+#include <vector>
 
 namespace plausibility_contradictions_test {
 
@@ -356,6 +357,27 @@ TEST_CASE("hwmon below RAPL: the sensors that power-sensors names lack something
   pass(31);
   CHECK(d.set_aside("hwmon", "below_parts") == "0");
   CHECK(d.out.series()[sensor].reason == absence::none);
+}
+
+// Before, two sockets of two dies were four packages, 600 W, and a true DCMI was never believed again.
+TEST_CASE("below parts: dies that each show their socket's counter do not set a true DCMI aside") {
+  std::vector<zone_spec> dies;
+  for (const char* name : {"package-0-die-0", "package-0-die-1", "package-1-die-0", "package-1-die-1"})
+    dies.push_back({.name = name, .range_uj = 65'532'610'987});
+  machine m(dies, 150);
+  m.sys.write("proc/cpuinfo", "processor\t: 0\nvendor_id\t: AuthenticAMD\n");
+  const auto bmc = m.out.add_group("bmc", "dcmi.power", 5s, 15s);
+  const auto dcmi = m.out.add_series(bmc, "bmc_dcmi_power_watts", {});
+  m.begin();
+  for (int second = 0; second < 90; ++second) {
+    m.out.set(dcmi, 420.0);
+    m.out.mark_read(bmc, m.clock.now);
+    m.pass(1s);
+  }
+  CHECK(m.package("0") == "150.0");
+  CHECK(m.package("1") == "150.0");
+  CHECK(m.node("dcmi") == "420.0");
+  CHECK(m.out.series()[dcmi].reason == absence::none);
 }
 
 TEST_CASE("a source that is set aside and then goes away is no longer set aside") {

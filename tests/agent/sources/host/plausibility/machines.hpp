@@ -27,7 +27,7 @@ struct machine {
   explicit machine(std::vector<zone_spec> zones, double watts = 100, duration step = 1s)
       : period(step),
         sim(sys.path(), std::move(zones), watts, 0),
-        rapl({.sys_root = sys.path(), .pause = [](duration) {}}, clock.source()),
+        rapl({.sys_root = sys.path(), .proc_root = sys / "proc", .pause = [](duration) {}}, clock.source()),
         host(host_options{.period = 1s}, clock.source()) {}
 
   void begin() {
