@@ -305,19 +305,19 @@ task<bool> connection::one_request() {
     if (!has_seat()) co_return false;  // it gave way to a newcomer meanwhile
   }
   const bool strange = is_new_ && !is_known();
+  const server_options& o = core_.options;
+  if (!begins_by_)
+    begins_by_ = within(strange ? std::min(o.first_byte_deadline, o.idle_deadline) : o.idle_deadline);
   if (input().empty()) {
     drop_buffer();
     idle_ = true;
     waits_for(wait::request);
-    const server_options& o = core_.options;
-    if (!begins_by_)
-      begins_by_ = within(strange ? std::min(o.first_byte_deadline, o.idle_deadline) : o.idle_deadline);
     const auto ready = co_await stream_.wait_readable(*begins_by_);
     idle_ = false;
     if (ready.has_error() && strange && ready.error().code == errc::timeout) ++core_.counters.silent;
     if (ready.has_error() || core_.stopping) co_return false;
   }
-  request_parser parser(std::min(core_.options.header_limit, buffer_size - 1));
+  request_parser parser(std::min(o.header_limit, buffer_size - 1));
   const heard read = co_await read_head(parser);
   if (read == heard::nothing) {
     if (std::chrono::steady_clock::now() < *begins_by_) co_return true;
