@@ -18,7 +18,6 @@ namespace upstream_test {
 
 using namespace binnacle;
 using namespace binnacle::cli;
-using namespace binnacle::cli::dashboard;
 using namespace std::chrono_literals;
 
 /// A replica's ops port that gives the same answer to every request.

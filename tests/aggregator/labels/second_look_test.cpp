@@ -103,6 +103,7 @@ struct heard final : router_inbox {
   void take_node_labels(std::vector<node_labels> nodes) override {
     for (const node_labels& one : nodes) exists[one.node] = one.labels.has_value();
   }
+  void all_nodes_told() override {}
   void take_taken_keys(std::vector<node_taken>) override {}
   void set_writes_labels(bool now) override { writes = now; }
   std::map<std::string, bool> exists;  // as told last
