@@ -177,7 +177,16 @@ std::vector<std::uint8_t> decider::score(const name_list& names, instant now) {
     out = scores;
   if (given) scores = out;
   if (!by_.dry_run()) expect(names, scores, now);
-  for (const auto& c : batch_) ++shared_.counted.candidates[static_cast<std::size_t>(c.what)];
+  auto& counted = shared_.counted.candidates;
+  std::uint64_t scored = 0;  // nearly all: adding up in memory would make each wait for the one before
+  for (const auto& c : batch_) {
+    if (c.what == candidate_outcome::scored) {
+      ++scored;
+    } else {
+      ++counted[static_cast<std::size_t>(c.what)];
+    }
+  }
+  counted[static_cast<std::size_t>(candidate_outcome::scored)] += scored;
   for (std::size_t i = 0; i < listed; ++i) batch_[i].score = static_cast<std::int8_t>(scores[i]);
   batch_.resize(listed);
   record_.candidates = std::move(batch_);
