@@ -6,6 +6,15 @@
 
 namespace binnacle::decision {
 
+void node_names::keep(std::size_t i, std::string_view name) {
+  if (i >= known_.size()) {
+    known_.resize(i + 1);
+    names_.resize(i + 1);
+  }
+  known_[i] = true;
+  names_[i] = name;
+}
+
 std::uint64_t ring::add(record r) {
   r.id = ++last_id_;
   if (observer_) observer_(r);

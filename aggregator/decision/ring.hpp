@@ -19,13 +19,7 @@ class node_names {
   /// Called in the extender's inner loop, so it only tests one bit if the node is known already.
   void learn(store::node_id id, std::string_view name) {
     const std::size_t i = store::index(id);
-    if (i < known_.size() && known_[i]) return;
-    if (i >= known_.size()) {
-      known_.resize(i + 1);
-      names_.resize(i + 1);
-    }
-    known_[i] = true;
-    names_[i] = name;
+    if (i >= known_.size() || !known_[i]) keep(i, name);
   }
   /// Empty for an id never learnt.
   std::string_view name(store::node_id id) const noexcept {
@@ -40,6 +34,8 @@ class node_names {
   }
 
  private:
+  void keep(std::size_t i, std::string_view name);  // apart, so that learn() is small enough to be inlined
+
   std::vector<bool> known_;  // by id: ids are dense
   std::vector<std::string> names_;
 };

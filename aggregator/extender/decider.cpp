@@ -2,8 +2,8 @@
 
 #include "aggregator/decision/explain.hpp"
 #include "aggregator/extender/unseen.hpp"
+#include "aggregator/extender/watts_loop.hpp"
 #include "aggregator/policy/published/refusal.hpp"
-#include "aggregator/predict/node_load.hpp"
 #include "aggregator/predict/placing.hpp"
 #include "aggregator/predict/pod_spec.hpp"
 #include "common/text/json_writer.hpp"
@@ -38,12 +38,6 @@ void write_cell(const store::sample& s, instant now, decision::cell& c) noexcept
   }
 }
 
-/// Has the processor fetch so many lines of the cache. The call is written into the loop at once: g++ would
-/// take a function that only prefetches for one without effect, and leave its calls out.
-[[gnu::always_inline]] inline void fetch(const void* from, std::size_t lines) noexcept {
-  for (std::size_t i = 0; i < lines; ++i) __builtin_prefetch(static_cast<const char*>(from) + 64 * i);
-}
-
 /// What all rules say together, as far as a reader gets: it is in the answer once for each node.
 std::string all_of_text(const std::vector<policy::published_rule>& rules) {
   constexpr std::size_t long_enough = 300;
@@ -55,30 +49,6 @@ std::string all_of_text(const std::vector<policy::published_rule>& rules) {
   }
   return out;
 }
-
-void write_placing(const predict::placing& p, decision::watts_cell& w) noexcept {
-  w.now = static_cast<float>(p.now);
-  w.with = static_cast<float>(p.with);
-  w.per_core = static_cast<float>(p.per_core);
-  w.is = p.costs.is;
-}
-
-/// Turns loads into doubles that are exact except for the last bit. The values of a column have the same
-/// exponent, so each costs a multiplication instead of a division.
-class share_of_cores {
- public:
-  double operator()(decimal v) noexcept {
-    if (v.exponent != exponent_) {
-      exponent_ = v.exponent;
-      unit_ = to_double({1, v.exponent});
-    }
-    return static_cast<double>(v.mantissa) * unit_;
-  }
-
- private:
-  std::int8_t exponent_ = 0;
-  double unit_ = 1;
-};
 
 }  // namespace
 
@@ -207,7 +177,16 @@ std::vector<std::uint8_t> decider::score(const name_list& names, instant now) {
     out = scores;
   if (given) scores = out;
   if (!by_.dry_run()) expect(names, scores, now);
-  for (const auto& c : batch_) ++shared_.counted.candidates[static_cast<std::size_t>(c.what)];
+  auto& counted = shared_.counted.candidates;
+  std::uint64_t scored = 0;  // nearly all: adding up in memory would make each wait for the one before
+  for (const auto& c : batch_) {
+    if (c.what == candidate_outcome::scored) {
+      ++scored;
+    } else {
+      ++counted[static_cast<std::size_t>(c.what)];
+    }
+  }
+  counted[static_cast<std::size_t>(candidate_outcome::scored)] += scored;
   for (std::size_t i = 0; i < listed; ++i) batch_[i].score = static_cast<std::int8_t>(scores[i]);
   batch_.resize(listed);
   record_.candidates = std::move(batch_);
@@ -270,9 +249,8 @@ void decider::set_aside(const policy::out_of_line& odd, const name_list& names, 
   counted.implausible += odd.implausible.size();
 }
 
-/// Scores each candidate by what the pod would cost there, from the node's model, its measured load, and the
-/// cores that pods just placed there request. That takes a look-up and an interpolation for each candidate.
-/// An impossible load counts as absent, as an impossible value does in by_metric().
+/// Scores each candidate by what the pod would cost there (watts_of()). An impossible load counts as absent,
+/// as an impossible value does in by_metric().
 std::vector<std::uint8_t> decider::by_watts(const name_list& names, std::size_t listed, instant now) {
   const policy::published_rule& load_rule = by_.strategy->rules.front();
   const policy::power_terms& terms = by_.strategy->power;
@@ -285,65 +263,24 @@ std::vector<std::uint8_t> decider::by_watts(const name_list& names, std::size_t 
   const predict::demand pod = predict::demand_of(cpu_, terms.pod_usage, terms.objective);
   record_.pod_cores = pod.cores;
 
-  std::vector<predict::cost> costs(names.size());
-  std::uint32_t opinions = 0, figures = 0;
-  record_.power.resize(listed);
-  const metrics::plausible_range can_be = load_rule.values->plausible();
-  policy::out_of_line odd;
-  decision::watts_cell unlisted;
-  share_of_cores share_of;
-  const auto model_at = [&](std::size_t i) { return models.find(index(batch_[i].id)); };
-  constexpr std::size_t ahead = 8;  // enough to hide a fetch from memory behind the work on those before it
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (i + 2 * ahead < names.size()) fetch(models.place_of(index(batch_[i + 2 * ahead].id)), 1);
-    if (i + ahead < listed) {
-      const predict::known_power* next = model_at(i + ahead);
-      if (next != nullptr) fetch(next->best.from_on(share_of(record_.cells[i + ahead].value())), 3);
-    }
-    batch_[i].what = candidate_outcome::unscored;
-    if (batch_[i].id == decision::no_node) continue;
-    const std::uint32_t at = index(batch_[i].id);
-    const bool is_listed = i < listed;
-    std::optional<double> share;
-    if (is_listed) {
-      if (record_.cells[i].present()) share = share_of(record_.cells[i].value());
-    } else if (const store::sample s = load_rule.load(batch_[i].id); s.present(now)) {
-      share = share_of(s.value);
-    }
-    if (share && !can_be.holds(*share)) {
-      odd.implausible.push_back(static_cast<std::uint32_t>(i));
-      share.reset();
-    }
-    const predict::known_power* model = model_at(i);
-    const double asked_for = at < in_flight.size() ? in_flight[at].cores : 0;
-    predict::node_load load{0, asked_for * terms.pod_usage};
-    decision::watts_cell& w = is_listed ? record_.power[i] : unlisted;
-    if (share && model != nullptr) {
-      load = predict::load_of(model->best, *share, asked_for, terms.pod_usage);
-      const auto placing = predict::placing_on(terms.objective, pod, {&model->best, load.cores()});
-      costs[i].is = placing.costs.is;  // member by member: see write_cell()
-      costs[i].watts = placing.costs.watts;
-      batch_[i].what = candidate_outcome::scored;
-      ++opinions;
-      figures += placing.costs.is != predict::cost::known::error ? 1 : 0;
-      write_placing(placing, w);
-    }
-    w.load = static_cast<float>(load.measured);
-    w.in_flight = static_cast<float>(load.in_flight);
-    if (model != nullptr) w.model = model->about;
-  }
+  watts_answer watts = watts_of({terms.objective, pod, terms.pod_usage, load_rule, models, in_flight, now},
+                                std::span(record_.cells).first(listed), batch_);
+  record_.power = std::move(watts.cells);
   std::vector<std::uint8_t> scores(names.size());
   // Power far from that of the same hardware has a warning of its own: aggregator/outliers.
-  const auto beyond = predict::score(terms.objective, costs, scores);
+  const auto beyond = predict::score(terms.objective, watts.costs, scores);
   for (const std::uint32_t i : beyond) batch_[i].value = decision::standing::beyond;
   shared_.counted.beyond += beyond.size();
+  policy::out_of_line odd;
+  odd.implausible = std::move(watts.implausible);
   set_aside(odd, names, now);
-  no_opinion_ = figures == 0;
+  no_opinion_ = watts.figures == 0;
   if (no_opinion_) {
     for (auto& c : batch_) c.what = candidate_outcome::unscored;
   }
-  const bool some_missing = figures != 0 && opinions < names.size();
-  if (some_missing && by_.strategy->on_missing == policy::missing::allow) give_the_mean(scores, opinions);
+  const bool some_missing = watts.figures != 0 && watts.opinions < names.size();
+  if (some_missing && by_.strategy->on_missing == policy::missing::allow)
+    give_the_mean(scores, watts.opinions);
   return scores;
 }
 

@@ -58,7 +58,7 @@ class name_list {
   std::size_t bytes() const noexcept { return text_.size(); }
   /// Views are valid until the next change.
   std::string_view operator[](std::size_t i) const noexcept {
-    return std::string_view(text_).substr(refs_[i].offset, refs_[i].length);
+    return {text_.data() + refs_[i].offset, refs_[i].length};
   }
 
   /// Whether name `i` has its quotes around it.

@@ -1,7 +1,11 @@
 #include "aggregator/extender/prioritize.hpp"
 
 #include "aggregator/extender/call.hpp"
+#include "aggregator/policy/published/scores.hpp"
 #include "common/text/json_writer.hpp"
+
+#include <array>
+#include <string_view>
 
 namespace binnacle::extender {
 namespace {
@@ -18,26 +22,34 @@ class prioritize_call final : public call {
   std::vector<std::string> body() override;
 };
 
+// The text between the names of two candidates holds the first one's score.
+constexpr std::string_view before_first = R"([{"Host":)", before_another = R"(,{"Host":)";
+constexpr std::array<std::string_view, policy::top_score + 1> after_name{
+    R"(,"Score":0},{"Host":)", R"(,"Score":1},{"Host":)", R"(,"Score":2},{"Host":)",
+    R"(,"Score":3},{"Host":)", R"(,"Score":4},{"Host":)", R"(,"Score":5},{"Host":)",
+    R"(,"Score":6},{"Host":)", R"(,"Score":7},{"Host":)", R"(,"Score":8},{"Host":)",
+    R"(,"Score":9},{"Host":)", R"(,"Score":10},{"Host":)"};
+
 std::vector<std::string> prioritize_call::body() {
   const name_list& names = candidates();
   const std::vector<std::uint8_t> scores = decider_.score(names, now_);
-  std::string out = "[";
-  if (!scores.empty()) {
-    out.reserve(names.bytes() + 24 * names.size() + 8);
+  std::string out;
+  if (scores.empty()) {
+    out = "[]";
+  } else {
+    out.reserve(names.bytes() + 24 * names.size() + 16);
+    out += before_first;
     for (std::size_t i = 0; i < names.size(); ++i) {
-      out += R"({"Host":)";
-      if (names.quoted(i))
+      if (names.quoted(i)) {
         out += names.quoted_text(i, i);
-      else
+      } else {
         append_json_string(out, names[i]);
-      out += R"(,"Score":)";
-      if (scores[i] >= 10) out += '1';
-      out += static_cast<char>('0' + scores[i] % 10);
-      out += "},";
+      }
+      out += after_name[scores[i]];
     }
-    if (out.back() == ',') out.pop_back();
+    out.resize(out.size() - before_another.size());
+    out += ']';
   }
-  out += ']';
   std::vector<std::string> pieces;
   pieces.push_back(std::move(out));
   return pieces;

@@ -5,27 +5,32 @@
 namespace binnacle::predict {
 
 void chord_table::catch_up(kept& k) {
-  bool changed = false;
   std::size_t nodes = k.of.size();
-  for (std::size_t i = 0; i < k.versions.size(); ++i) {
-    const model_table* t = k.by.tables[i];
-    if (t == nullptr || t->version() == k.versions[i]) continue;
-    changed = true;
-    k.versions[i] = t->version();
-    nodes = std::max(nodes, t->size());
+  for (const model_table* t : k.by.tables) {
+    if (t != nullptr) nodes = std::max(nodes, t->size());
   }
-  if (!changed) return;
   k.of.resize(nodes);
   k.rows.resize(nodes);
-  for (std::uint32_t node = 0; node < nodes; ++node) {
-    const model_table* in = k.by.table_of(node);
-    const model* now = in == nullptr ? nullptr : in->find(node);
-    if (k.of[node].get() == now) continue;
-    k.of[node] = now == nullptr ? nullptr : in->share(node);
-    k.rows[node].known = now == nullptr
-                             ? std::nullopt
-                             : std::optional(known_power{chords(now->power, k.max_load), note_of(*now)});
+  bool any_may_have_changed = false;
+  for (std::size_t i = 0; i < k.versions.size(); ++i) {
+    const model_table* t = k.by.tables[i];
+    if (t == nullptr) continue;
+    const bool all_told = t->each_set_since(k.versions[i], [&](std::uint32_t node) { catch_up(k, node); });
+    any_may_have_changed = any_may_have_changed || !all_told;
+    k.versions[i] = t->version();
   }
+  if (!any_may_have_changed) return;
+  for (std::uint32_t node = 0; node < nodes; ++node) catch_up(k, node);
+}
+
+void chord_table::catch_up(kept& k, std::uint32_t node) {
+  const model_table* in = k.by.table_of(node);
+  const model* now = in == nullptr ? nullptr : in->find(node);
+  if (k.of[node].get() == now) return;
+  k.of[node] = now == nullptr ? nullptr : in->share(node);
+  k.rows[node].known = now == nullptr
+                           ? std::nullopt
+                           : std::optional(known_power{chords(now->power, k.max_load), note_of(*now)});
 }
 
 chord_table::known_nodes chord_table::up_to(double max_load, const model_sources& by) {

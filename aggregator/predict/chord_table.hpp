@@ -56,12 +56,13 @@ class chord_table {
     explicit known_nodes(std::span<const row> rows) : rows_(rows) {}
     std::span<const row> rows_;
   };
-  /// Costs some microseconds for a thousand nodes if a model has changed since the last call, and as much
-  /// for each model that has. The tables must outlive this.
+  /// Costs some microseconds for each model that has changed since the last call. If a table does not know
+  /// any more which have, a look at each node besides. The tables must outlive this.
   known_nodes up_to(double max_load, const model_sources& by);
 
  private:
   static void catch_up(kept& k);
+  static void catch_up(kept& k, std::uint32_t node);
   std::list<kept> kept_;  // the one asked for last in front
 };
 

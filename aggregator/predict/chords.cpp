@@ -13,7 +13,7 @@ chords::chords(const curve& of, double max_load)
       per_core_(1 / of.step()),
       cap_(std::max(std::clamp(max_load, 0.0, 1.0), 1e-9) * of.cores()),
       watts_at_cap_(0),
-      per_cap_(static_cast<float>(1 / cap_)),
+      per_cap_(static_cast<float>(1 / (cap_ * per_core_))),
       steps_(static_cast<std::uint8_t>(of.points().size() - 1)) {
   const auto curve_points = of.points();
   const double step = of.step();
@@ -45,7 +45,7 @@ chords::chords(const curve& of, double max_load)
   // The envelope from idle on: each best chord begins where the one before it ends.
   for (std::uint8_t from = 0, to = 0; from != end; from = to) {
     to = points_[from].next();
-    const auto slope = static_cast<float>(between(at_point(from), to).slope());
+    const auto slope = static_cast<float>(between(at_point(from), to).slope() * per_core_);
     for (std::uint8_t i = from; i != to; ++i) points_[i].set_long_run(slope);
   }
 }
@@ -53,7 +53,7 @@ chords::chords(const curve& of, double max_load)
 chords::place chords::at_point(std::uint8_t i) const noexcept {
   place out;
   out.before_ = i;
-  out.load_ = i * (cores_ / steps_);
+  out.steps_ = i;
   out.watts_ = points_[i].watts;
   return out;
 }
@@ -72,12 +72,6 @@ double chords::to_a_corner(const place& from, std::uint32_t pod_ends_in,
     best = further;
   }
   return (pods_own.better_than(best) ? pods_own : best).slope();
-}
-
-/// A chord to the last point ends at the cap, which may lie before it.
-chords::chord chords::between(const place& from, std::uint32_t to) const noexcept {
-  const double watts = to == last_ ? watts_at_cap_ : double{points_[to].watts};
-  return {watts - from.watts_, std::min(to * (cores_ / steps_), cap_) - from.load_};
 }
 
 }  // namespace binnacle::predict

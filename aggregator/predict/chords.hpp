@@ -37,15 +37,14 @@ class chords {
    private:
     friend class chords;
     std::uint32_t before_;  // the point at or below the load, but for the last one up to the cap
-    double load_, watts_;
+    double steps_, watts_;  // steps: the load, from point to point
   };
   /// Loads below 0 and above the cap count as these.
   place at(double load) const noexcept {
     place out;
-    out.load_ = std::clamp(load, 0.0, cap_);
-    const double steps = out.load_ * per_core_;
-    out.before_ = std::min(static_cast<std::uint32_t>(steps), last_ - 1U);
-    out.watts_ = watts_on_line(out.before_, steps);
+    out.steps_ = std::clamp(load, 0.0, cap_) * per_core_;
+    out.before_ = std::min(static_cast<std::uint32_t>(out.steps_), last_ - 1U);
+    out.watts_ = watts_on_line(out.before_, out.steps_);
     return out;
   }
   double watts(double load) const noexcept { return at(load).watts(); }
@@ -60,7 +59,7 @@ class chords {
   double in_the_long_run(const place& here) const noexcept { return points_[here.before_].long_run(); }
   /// The share of the cap that is free there.
   double share_free(const place& here) const noexcept {
-    return 1 - here.load_ * static_cast<double>(per_cap_);
+    return 1 - here.steps_ * static_cast<double>(per_cap_);
   }
   /// Where the points from a load on lie in memory, the load as a share of all cores: what a loop over many
   /// nodes fetches ahead. Those of a curve of 21 points take three lines of the cache.
@@ -72,27 +71,37 @@ class chords {
   /// stays flat up to such a load; never negative. At the cap it is the last slope before it. Costs a
   /// division, or none.
   double from(const place& here, const place& with_pod) const noexcept {
-    const std::uint32_t i = here.before_;
-    const chord pods_own{with_pod.watts_ - here.watts_, with_pod.load_ - here.load_};
-    if (i >= bends_up_from_ && pods_own.run > 0) return pods_own.slope();
-    // Both loads lie on one line of the curve, and no chord to a later point is better than this line.
-    const point* p = points_.get() + i;
-    if (i == with_pod.before_ && p->next() == i + 1)
-      return (double{p[1].watts} - double{p[0].watts}) * per_core_;
-    return to_a_corner(here, with_pod.before_, pods_own);
+    return watts_a_step(here, with_pod) * per_core_;
   }
   double from(double load, double pod) const noexcept { return from(at(load), at(load + pod)); }
 
  private:
   struct chord {
-    double rise, run;  // watts, cores
+    double rise, run;  // watts, steps
 
     double slope() const noexcept { return rise / run; }
     /// Compares slopes without a division. A chord of no length is not better than any.
     bool better_than(const chord& other) const noexcept { return rise * other.run < other.rise * run; }
   };
+  double watts_a_step(const place& here, const place& with_pod) const noexcept {
+    const std::uint32_t i = here.before_;
+    const point* p = points_.get() + i;
+    const std::uint32_t corner = p->next();
+    // Both loads lie on one line of the curve, and no chord to a later point is better than this line.
+    if (i == with_pod.before_ && corner == i + 1) return double{p[1].watts} - double{p[0].watts};
+    const chord pods_own{with_pod.watts_ - here.watts_, with_pod.steps_ - here.steps_};
+    if (i >= bends_up_from_ && pods_own.run > 0) return pods_own.slope();
+    // The best chords from both ends of the load's line end in one corner. Then that from the load lies
+    // between them, and ends there, too: no later point is below either of them, so none is below this one.
+    if (corner == p[1].next() && corner > with_pod.before_) return between(here, corner).slope();
+    return to_a_corner(here, with_pod.before_, pods_own);
+  }
   double to_a_corner(const place& from, std::uint32_t pod_ends_in, const chord& pods_own) const noexcept;
-  chord between(const place& from, std::uint32_t to) const noexcept;
+  /// A chord to the last point ends at the cap, which may lie before it.
+  chord between(const place& from, std::uint32_t to) const noexcept {
+    const double watts = to == last_ ? watts_at_cap_ : double{points_[to].watts};
+    return {watts - from.watts_, (to == last_ ? cap_ * per_core_ : to) - from.steps_};
+  }
   place at_point(std::uint8_t i) const noexcept;
   double watts_on_line(std::uint32_t before, double steps) const noexcept {
     const point* p = points_.get() + before;
@@ -124,8 +133,8 @@ class chords {
   static_assert(sizeof(point) == 8);
   double cores_, per_core_, cap_, watts_at_cap_;  // per_core_: points a core
   std::unique_ptr<point[]> points_;               // of the whole curve
-  float per_cap_;                                 // 1 / cap_: a multiplication costs less than a division
-  std::uint8_t last_;                             // the first point at the cap or above it
+  float per_cap_;      // 1 / (the cap in steps): a multiplication costs less than a division
+  std::uint8_t last_;  // the first point at the cap or above it
   // From this point on the curve only becomes steeper, so that no chord is better than the pod's own.
   std::uint8_t bends_up_from_;
   std::uint8_t steps_;  // of the whole curve

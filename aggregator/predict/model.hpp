@@ -77,25 +77,38 @@ class model_table {
     return node < models_.size() ? models_[node] : nullptr;
   }
   std::size_t size() const noexcept { return models_.size(); }
-  /// Another number after each change; 0: nothing was ever set.
+  /// A larger number after each change; 0: nothing was ever set.
   std::uint64_t version() const noexcept { return version_; }
+  /// Calls `visit` for each node that was set after that version; one that was set twice may come twice.
+  /// False, without a call: the table no longer knows which these were, and each node may be among them.
+  template <class Visit>
+  bool each_set_since(std::uint64_t version, Visit visit) const {
+    if (version_ - version > changes_known) return false;
+    for (std::uint64_t v = version; v < version_; ++v) visit(changed_[v % changes_known]);
+    return true;
+  }
   void clear() {
-    ++version_;
+    version_ += changes_known + 1;  // nobody knows any more what was set before
     models_.clear();
   }
   /// Null takes it away.
   void set(std::uint32_t node, std::shared_ptr<const model> m) {
-    ++version_;
     if (node >= models_.size()) {
       if (m == nullptr) return;
       models_.resize(node + 1);
     }
     models_[node] = std::move(m);
+    changed_[version_++ % changes_known] = node;
   }
+
+  /// Of so many changes the table knows which nodes they were: more than a fleet of 5,000 makes between two
+  /// decisions, unless all models are set at once.
+  static constexpr std::size_t changes_known = 1024;
 
  private:
   std::vector<std::shared_ptr<const model>> models_;
   std::uint64_t version_ = 0;
+  std::array<std::uint32_t, changes_known> changed_{};  // by the version before, modulo changes_known
 };
 
 /// Tables of models, the best first: the first table that has a model of a node counts. Null: not asked for.

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <type_traits>
 
 namespace binnacle::predict {
 
@@ -32,6 +33,19 @@ constexpr bool has_cap(objective o) noexcept {
     case objective::wao_v2: break;
   }
   return false;
+}
+
+/// Calls `does` with `by` as a std::integral_constant: a loop over many nodes is compiled for each objective,
+/// and does not ask for it at each node.
+template <class Does>
+auto with_constant(objective by, Does does) {
+  switch (by) {
+    case objective::best_chord: break;
+    case objective::marginal: return does(std::integral_constant<objective, objective::marginal>());
+    case objective::wao_v1: return does(std::integral_constant<objective, objective::wao_v1>());
+    case objective::wao_v2: return does(std::integral_constant<objective, objective::wao_v2>());
+  }
+  return does(std::integral_constant<objective, objective::best_chord>());
 }
 
 }  // namespace binnacle::predict

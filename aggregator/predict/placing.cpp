@@ -91,6 +91,11 @@ cost cost_as_wao(objective by, const demand& pod, const candidate& c) {
   return by == objective::wao_v1 ? wao_v1_cost(pod, c) : wao_v2_cost(pod, c);
 }
 
+placing placing_on(objective by, const demand& pod, const candidate& c) {
+  if (c.node == nullptr) return {};
+  return with_constant(by, [&](auto constant) { return placing_on<constant>(pod, c); });
+}
+
 std::vector<std::uint32_t> score(objective by, std::span<const cost> costs, std::span<std::uint8_t> scores) {
   switch (by) {
     case objective::best_chord:

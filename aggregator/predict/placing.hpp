@@ -62,31 +62,31 @@ inline double price(const chords& node, const chords::place& here, double chord)
 /// The cost by one of WAO's objectives, on a candidate with a model.
 cost cost_as_wao(objective by, const demand& pod, const candidate& c);
 
-/// What a pod costs on one candidate by `by`. Costs are known::no without a model. Prioritize asks it for
-/// thousands of nodes: here in the header its result stays in registers.
-inline placing placing_on(objective by, const demand& pod, const candidate& c) {
-  placing out;
-  if (c.node == nullptr) return out;
-  const chords::place here = c.node->at(c.load);
-  out.now = here.watts();
-  const chords::place with_pod = c.node->at(c.load + pod.cores);
-  out.with = with_pod.watts();
-  out.per_core = c.node->from(here, with_pod);
+/// What a pod costs on one candidate by `by`. Costs are known::no without a model.
+placing placing_on(objective by, const demand& pod, const candidate& c);
+
+/// The same on a candidate with a model. Prioritize asks it for thousands of nodes. So it is compiled into
+/// that loop, once for each objective: there the result stays in registers, and nothing asks for the
+/// objective again. g++ takes it for too large to be inlined, and has to be told.
+template <objective by>
+[[gnu::always_inline]] inline placing placing_on(const demand& pod, const candidate& c) {
+  const chords& node = *c.node;
+  const chords::place here = node.at(c.load), with_pod = node.at(c.load + pod.cores);
+  placing out{.now = here.watts(), .with = with_pod.watts()};
   const double ranked = std::max(pod.cores, least_ranked_cores);
-  if (by == objective::best_chord) {
-    if (ranked > pod.cores) out.per_core = c.node->from(here, c.node->at(c.load + ranked));
-    out.per_core = price(*c.node, here, out.per_core);
-    out.costs = cost_of(*c.node, c.load, ranked, ranked * out.per_core);
-  } else if (by == objective::marginal) {
-    const double with = ranked > pod.cores ? c.node->watts(c.load + ranked) : out.with;
-    out.costs = cost_of(*c.node, c.load, ranked, with - out.now);
+  const chords::place with_ranked = ranked > pod.cores ? node.at(c.load + ranked) : with_pod;
+  if constexpr (by == objective::best_chord) {
+    out.per_core = price(node, here, node.from(here, with_ranked));
+    out.costs = cost_of(node, c.load, ranked, ranked * out.per_core);
   } else {
-    out.costs = cost_as_wao(by, pod, c);
+    out.per_core = node.from(here, with_pod);
+    out.costs = by == objective::marginal ? cost_of(node, c.load, ranked, with_ranked.watts() - out.now)
+                                          : cost_as_wao(by, pod, c);
   }
   // Costs know no load beyond the cap. People are told what the node draws there.
-  if (c.load + pod.cores > c.node->cap()) {
-    out.with = c.node->watts_beyond_cap(c.load + pod.cores);
-    if (c.load > c.node->cap()) out.now = c.node->watts_beyond_cap(c.load);
+  if (c.load + pod.cores > node.cap()) {
+    out.with = node.watts_beyond_cap(c.load + pod.cores);
+    if (c.load > node.cap()) out.now = node.watts_beyond_cap(c.load);
   }
   return out;
 }

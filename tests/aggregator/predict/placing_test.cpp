@@ -6,6 +6,8 @@
 
 #include <array>
 #include <limits>
+#include <memory>
+#include <utility>
 #include <vector>
 
 namespace placing_test {
@@ -247,6 +249,67 @@ TEST_SUITE("aggregator/predict/placing") {
     CHECK(models.size() == 4);
     for (std::size_t i = 0; i < 3 * chord_table::most_kept; ++i)
       CHECK(table.up_to(0.1 + 0.01 * static_cast<double>(i), learned).find(3) == nullptr);
+  }
+
+  TEST_CASE(
+      "a table of models names the nodes that were set since a version, or says that it no longer can") {
+    model_table models;
+    const auto set_since = [&](std::uint64_t version) {
+      std::vector<std::uint32_t> out;
+      const bool known = models.each_set_since(version, [&](std::uint32_t n) { out.push_back(n); });
+      return std::pair(known, out);
+    };
+    using nodes = std::vector<std::uint32_t>;
+    CHECK(set_since(0) == std::pair(true, nodes{}));
+    models.set(3, made(200));
+    models.set(5, made(200));
+    const std::uint64_t before = models.version();
+    models.set(3, nullptr);
+    models.set(9000, nullptr);  // removes no model
+    CHECK(set_since(0) == std::pair(true, nodes{3, 5, 3}));
+    CHECK(set_since(before) == std::pair(true, nodes{3}));
+    CHECK(set_since(models.version()) == std::pair(true, nodes{}));
+    SUBCASE("it knows the last thousand") {
+      const auto same = made(300);
+      for (std::uint32_t i = 1; i < model_table::changes_known; ++i) models.set(i, same);
+      CHECK(set_since(before).second.size() == model_table::changes_known);
+      CHECK(set_since(before).second.front() == 3);
+      models.set(7, same);
+      CHECK(set_since(before) == std::pair(false, nodes{}));
+      CHECK(set_since(before + 1).second.back() == 7);
+    }
+    SUBCASE("of a table that was cleared any node may have changed") {
+      const std::uint64_t last = models.version();
+      models.clear();
+      models.set(3, made(400));
+      CHECK(set_since(last) == std::pair(false, nodes{}));
+      CHECK(set_since(0) == std::pair(false, nodes{}));
+      CHECK(set_since(models.version() - 1) == std::pair(true, nodes{3}));
+    }
+  }
+
+  TEST_CASE("chords follow their models, whether a few changed or more than a table of models remembers") {
+    constexpr std::uint32_t nodes = 3 * model_table::changes_known;
+    model_table models;
+    const model_sources learned{{nullptr, &models}};
+    chord_table table;
+    const auto slope_of = [&](std::uint32_t node) {
+      return table.up_to(1, learned).find(node)->best.from(0, 1);
+    };
+    const auto first = made(200), second = made(300), third = made(400);
+    for (std::uint32_t i = 0; i < nodes; ++i) models.set(i, first);
+    CHECK(slope_of(0) == doctest::Approx(10));
+    const known_power* untouched = table.up_to(1, learned).find(8);
+    models.set(7, second);
+    models.set(nodes - 1, second);
+    CHECK(slope_of(7) == doctest::Approx(20));
+    CHECK(slope_of(nodes - 1) == doctest::Approx(20));
+    CHECK(slope_of(8) == doctest::Approx(10));
+    CHECK(table.up_to(1, learned).find(8) == untouched);
+    for (std::uint32_t i = 0; i < nodes; ++i) models.set(i, third);
+    for (const std::uint32_t i : {0U, 7U, nodes - 1}) CHECK(slope_of(i) == doctest::Approx(30));
+    models.set(nodes, first);  // one more node
+    CHECK(slope_of(nodes) == doctest::Approx(10));
   }
 
   TEST_CASE("a node has the model of the first table that knows it, and of the next once that forgets it") {
