@@ -57,8 +57,7 @@ class watts_loop {
   }
 
  private:
-  static constexpr std::size_t ahead =
-      8;  // enough to hide a fetch from memory behind the work on those before
+  static constexpr std::size_t ahead = 8;  // hides a fetch from memory behind the work on those before
 
   /// What is known of a candidate before the pod is placed on it.
   struct seen {
