@@ -120,7 +120,9 @@ class Running(unittest.TestCase):
         log = WORK / "log"
         script = ('ip link set lo up; "$@" >' + str(log) + ' 2>&1 & i=0; until curl -fsS --max-time 2 ' + url
                   + ' 2>/dev/null; do i=$((i+1)); [ $i -lt 100 ] || { cat ' + str(log) + '; exit 1; }; sleep 0.1; done; kill $!; wait $!')
-        said = subprocess.run(["unshare", "--net", "--kill-child", "--fork", "--pid", "sh", "-c", script, "sh", *map(str, inner)], capture_output=True, text=True, timeout=60)
+        # bubblewrap of Debian 13 looks for itself in /proc, which must be that of its process namespace.
+        said = subprocess.run(["unshare", "--net", "--mount-proc", "--kill-child", "--fork", "--pid", "sh", "-c", script, "sh", *map(str, inner)],
+                              capture_output=True, text=True, timeout=60)
         return said.stdout
 
     def test_the_agent_answers_and_reads_this_machine(self):
