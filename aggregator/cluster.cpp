@@ -58,10 +58,10 @@ constexpr duration look_at_writers = std::chrono::minutes(10);
 constexpr std::size_t statuses_a_look = 50;       // a thousand policies must not hold up the extender
 constexpr std::size_t longest_answer = 1u << 18;  // to read a longer one would hold it up
 constexpr std::string_view other_status =
-    "the API server keeps another status of TASPolicy objects than the one that is written, so columns and "
-    "conditions are missing or wrong: update the CRD (kubectl apply --server-side --force-conflicts -f "
-    "charts/binnacle/crds/taspolicy.yaml); if it is up to date, look for an admission webhook that changes "
-    "statuses";
+    "the API server drops or changes fields of the status that this aggregator writes to TASPolicy objects, "
+    "so columns and conditions are missing or wrong: update the CRD (kubectl apply --server-side "
+    "--force-conflicts -f charts/binnacle/crds/taspolicy.yaml); if the CRD is up to date, look for an "
+    "admission webhook that changes statuses";
 
 /// A restarted replica is a new candidate, with another identity.
 std::string identity_of(const settings& s) {

@@ -150,7 +150,8 @@ result<bmc> bmc_link::identify(bool patient) {
   b.address = address_;
   answer id(tmpl_cmd_get_device_id_rs);
   if (::ipmi_cmd_get_device_id(context_, id.get()) != 0) {
-    return error{errc::timeout, fmt::format("{} does not say who it is: {}", address_, last_message())};
+    return error{errc::timeout,
+                 fmt::format("{} does not answer Get Device ID: {}", address_, last_message())};
   }
   b.manufacturer_id = static_cast<std::uint32_t>(id.field("manufacturer_id.id").value_or(0));
   b.product_id = static_cast<std::uint32_t>(id.field("product_id").value_or(0));
@@ -198,7 +199,9 @@ result<void> bmc_link::answered(bool patient) const {
 }
 
 error bmc_link::busy() const {
-  return {errc::io, fmt::format("{} is busy and does not list its sensors: the helper asks again", address_)};
+  return {errc::io,
+          fmt::format("{} is busy or starting and does not list its sensors yet: the helper asks again",
+                      address_)};
 }
 
 bool bmc_link::answers() const {

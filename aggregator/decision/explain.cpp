@@ -166,7 +166,7 @@ std::string summary(const record& r) {
   const std::string_view so = r.spread                     ? std::string_view()
                               : r.what == verb::filter     ? ", so all nodes pass"
                               : r.what == verb::prioritize ? ", so no scores"
-                                                           : ", so all nodes may evict pods for it";
+                                                           : ", so kube-scheduler may evict pods at any node";
   switch (r.how) {
     case outcome::no_label: text += fmt::format(": no label telemetry-policy{}", so); break;
     case outcome::no_policy:
@@ -197,7 +197,7 @@ std::string summary(const record& r) {
     return text + fmt::format(": {} node{}{}", r.asked, r.asked == 1 ? "" : "s",
                               r.dry_run() ? ", DryRun: no scores given" : " scored");
   text += r.what == verb::preempt
-              ? fmt::format(": {} of {} full nodes may evict pods for it", passed(r), r.asked)
+              ? fmt::format(": kube-scheduler may evict pods at {} of {} full nodes", passed(r), r.asked)
               : fmt::format(": {} of {} nodes pass", passed(r), r.asked);
   if (r.dry_run()) text += fmt::format(" (DryRun: {} would be refused)", r.refused - r.refused_by_spread());
   if (r.unknown != 0) text += fmt::format(", {} of them unknown to this aggregator", r.unknown);

@@ -71,8 +71,8 @@ std::optional<snapshot> state_keeper::state_of_file(const clocks& now) const {
   if (!age) {
     log_.warning(
         "state file {}: by this machine's clock it was written in the future, so its age is not known; "
-        "windows, "
-        "`for` and maxNodes begin again: set the clock before the aggregator starts",
+        "windows, `for`, clearBelow, maxNodes and coolDown begin again: set the clock before the aggregator "
+        "starts",
         path_);
   } else if (*age > oldest_state) {
     log_.info("state file {}: it is {} old, too old to go on from", path_, human(*age));
@@ -101,10 +101,10 @@ void state_keeper::begin(replicas::outcome told) {
   if (states.empty()) return;
   std::vector<std::string> ages;
   for (const kept_state& s : states)
-    ages.push_back(s.is_dated ? human(now.boot - (s.all.taken + s.shift)) + " ago" : "an unknown time");
+    ages.push_back(s.is_dated ? human(now.boot - (s.all.taken + s.shift)) + " old" : "of unknown age");
   const std::vector<std::size_t> nodes = core_.recall(std::move(states), now.boot);
   for (std::size_t i = 0; i < nodes.size(); ++i)
-    log_.info("{}: goes on from the state of {}, of {} nodes", whose[i], ages[i], nodes[i]);
+    log_.info("this replica goes on from the state of {}: {}, {} nodes", whose[i], ages[i], nodes[i]);
 }
 
 void state_keeper::start(async::task_group& tasks) {

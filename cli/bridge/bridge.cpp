@@ -153,10 +153,13 @@ task<result<std::string>> way::impl::ask(std::vector<std::string> words, overhea
     std::string why = ended.error().message;
     if (ended.error().code == errc::not_found) {
       why =
-          "a kubeconfig alone takes kubectl, which is not in PATH: install it "
+          "a kubeconfig alone needs kubectl, which is not in PATH: install it "
           "(kubernetes.io/docs/tasks/tools), or give --aggregator, --ca and --token-file";
     } else if (ended.error().code == errc::timeout) {
-      why = fmt::format("{}: {}; if it wants a login, log in first: kubectl get --raw /version", what, why);
+      why = fmt::format(
+          "{}: {}; if kubectl wants a login, log in first, with the same kubeconfig and context: kubectl get "
+          "--raw /version",
+          what, why);
     }
     co_return error{ended.error().code, std::move(why)};
   }

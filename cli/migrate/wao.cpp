@@ -243,8 +243,8 @@ void take_format(const YAML::Node& args, const std::string& whose, migration& ou
   const std::string known = text_of(out.wao.strategy, "cpuFormat");
   if (!known.empty() && known != format) {
     out.yours(whose + ", cpuUsageFormat",
-              fmt::format("is {0}, and the policy has the {1} of another profile: give the pods of this "
-                          "profile a policy of their own, with cpuFormat: {0}",
+              fmt::format("is {0}, but the policy already has {1}, from another profile: give the pods of "
+                          "this profile a policy of their own, with cpuFormat: {0}",
                           format, known));
     return;
   }

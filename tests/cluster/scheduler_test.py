@@ -333,7 +333,7 @@ class Scheduling(unittest.TestCase):
             self.assertEqual(after.get(name), before[name], after)
         self.assertEqual(len([name for name in after if name.startswith("low-cold-")]), 1, after)
         said = self.trial.cli("why", f"{self.space}/urgent")
-        self.assertIn("1 of 3 full nodes may evict pods for it", said.stdout, said.stderr)
+        self.assertIn("kube-scheduler may evict pods at 1 of 3 full nodes", said.stdout, said.stderr)
 
     def test_scheduler_config_verifies_the_scheduler_that_runs(self):
         file = PLANE.folder / "binnacle-scheduler.json"

@@ -235,7 +235,7 @@ class UnderAClient(unittest.TestCase):
         print(f"a successor was ready {took:.1f} s after its predecessor was deleted", file=sys.stderr)
         self.assertEqual(answers, [["n2"], ["n2"]], f"the log of the successor:\n{said_by(fresh)}")
         # Of the one that stays, or of the one that is just ending.
-        self.assertRegex(said_by(fresh), r"replica \S+:9102: goes on from the state of")
+        self.assertRegex(said_by(fresh), r"goes on from the state of replica \S+:9102: ")
         self.assertIn('binnacle_state_origin_info{origin="replica"} 1', replica(fresh, 9102).ask("GET", "/metrics"))
 
     def test_5_agents_privileged_and_hardened_again(self):

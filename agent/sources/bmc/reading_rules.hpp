@@ -36,8 +36,9 @@ inline constexpr std::string_view outside_said =
 
 /// What people are told about a sensor that is implausible for this reason.
 inline constexpr std::string_view impossible_said =
-    "says 0 W or less although the machine is on, or more watts than a rack draws";
+    "says 0 W or less although the machine is on, or more than 100 kW";
 inline constexpr std::string_view impossible_remedy =
-    "look at it with the BMC's own tools, or reset the BMC; its value is absent until its number can be true";
+    "look at it with the BMC's own tools, reset the BMC, or install newer firmware; it has no value until "
+    "its number can be true";
 
 }  // namespace binnacle::agent

@@ -547,7 +547,7 @@ void host_source::tell_empty_bays(const figure& f, std::size_t way) {
   if (names.empty()) return;
   doubt(fmt::format(
       "{} is the sum of {} without {}, which {} given no reading since the start, like an empty bay: if a "
-      "supply is fed there, mend its sensor; if none is, bmc-exclude ends this sentence",
+      "supply there has input power, mend its sensor; if the bay is empty, name the sensor in bmc-exclude",
       composites[f.which].family, composites[f.which].ways[way].source, fmt::join(names, ", "),
       names.size() == 1 ? "has" : "have"));
 }
@@ -594,21 +594,21 @@ void host_source::set_absent(figure& f, std::size_t first_there, const std::vect
   out.set_absent(f.series, all[last].why);
   if (!f.parts[last].present().empty() && !f.parts[last].missing().empty()) {
     doubt(
-        fmt::format("{} has no value because {} is gone, which {} counted before: bring it back, or restart "
+        fmt::format("{} has no value because {} is gone, and {} counted it before: bring it back, or restart "
                     "the agent to go without it",
                     what.family, f.parts[last].missing().front().name(), best));
   }
   if (lacks_a_socket(f, last)) {
     doubt(fmt::format(
-        "{} has no value because {} sockets have a CPU online and fewer chips show the power of theirs: load "
-        "the driver anew (modprobe -r xgene_hwmon, modprobe xgene_hwmon), or name the sensors in "
+        "{} has no value because {} sockets have a CPU online, but fewer chips apm_xgene show a socket's "
+        "power: reload the driver (modprobe -r xgene_hwmon, modprobe xgene_hwmon), or name the sensors in "
         "power-sensors if they measure all processors",
         what.family, sockets_));
   }
   if (const auto* dead = silent_supply(f, last, out); dead != nullptr) {
     doubt(
-        fmt::format("{} has no value because {} gives no reading any more, which {} counted before: mend it, "
-                    "or restart the agent to go without it",
+        fmt::format("{} has no value because {} gives no reading any more, and {} counted it before: mend "
+                    "it, or restart the agent to go without it",
                     what.family, dead->name(), best));
     return;
   }

@@ -240,8 +240,8 @@ void textfile_source::look_at(const std::string& name, instant now, board& out) 
     if (!f.half_written_since) f.half_written_since = now;
     if (now - *f.half_written_since < half_written_at_most) return;
     f.problem = about(name,
-                      "it changes all the time and does not end in a line feed: end it with one, or write it "
-                      "aside and rename it");
+                      "it changes all the time and does not end in a line feed: end its last line with one, "
+                      "or write another file and rename that to this name");
     return;
   }
   f.half_written_since.reset();

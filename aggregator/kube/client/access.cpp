@@ -22,8 +22,8 @@ std::string access::url() const {
 result<void> check_direct(const access& to) {
   if (to.proxy.empty()) return {};
   return error{errc::unsupported,
-               fmt::format("the kubeconfig has a proxy-url for {}, which is not supported here: name a "
-                           "kubeconfig without one, by which the API server is reached directly",
+               fmt::format("the kubeconfig has a proxy-url for {}, and only kubectl uses a proxy: name a "
+                           "kubeconfig without proxy-url, on a machine that reaches the API server directly",
                            to.url())};
 }
 

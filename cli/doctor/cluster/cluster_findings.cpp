@@ -114,11 +114,11 @@ finding finding_of_crd(const json::value& crd) {
                    "kubectl describe crd taspolicies.telemetry.intel.com");
   if (const std::string_view field = missing_in_crd(crd); !field.empty()) {
     return warning(
-        fmt::format("the CRD of TASPolicy is older than this binnacle: it lacks {}, and the API server drops "
-                    "such fields of policies and of their statuses",
+        fmt::format("the CRD of TASPolicy is older than this command: it lacks {}, and the API server drops "
+                    "fields that the CRD lacks from policies and from their statuses",
                     field),
         "kubectl apply --server-side --force-conflicts -f charts/binnacle/crds/taspolicy.yaml (helm never "
-        "updates a CRD)");
+        "updates a CRD), then apply your policies again");
   }
   return ok("the CRD of TASPolicy is established");
 }

@@ -99,7 +99,7 @@ result<configured_extender> view_of(const YAML::Node& extender, const std::strin
         fmt::format("{} has no preemptVerb: for a pod of high priority kube-scheduler may evict others "
                     "at a node that the pod's policy then refuses",
                     name),
-        "add preemptVerb: scheduler/preempt (the aggregator must be as new as this command)"));
+        "update the aggregators to this command's version, then add preemptVerb: scheduler/preempt"));
   }
   for (const findings& more : {findings_of_weight(extender, name), findings_of_resource(extender, name)})
     out.remarks.insert(out.remarks.end(), more.begin(), more.end());

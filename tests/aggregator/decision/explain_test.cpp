@@ -101,8 +101,8 @@ TEST_SUITE("aggregator/decision/explain") {
     record r = three_nodes();
     r.what = verb::preempt;
     CHECK(summary(r) ==
-          "preempt for pod default/web-1, policy default/power-policy revision 3: 2 of 3 full nodes may "
-          "evict pods for it, 1 of them unknown to this aggregator");
+          "preempt for pod default/web-1, policy default/power-policy revision 3: kube-scheduler may evict "
+          "pods at 2 of 3 full nodes, 1 of them unknown to this aggregator");
     CHECK(to_text(r, letters()).at(1).find("node-b refused: rapl_power_watts 71.4 > 60") == 0);
     const auto json = boost::json::parse(to_json(r, letters())).as_object();
     CHECK(json.at("verb") == "preempt");
@@ -124,7 +124,8 @@ TEST_SUITE("aggregator/decision/explain") {
         {outcome::no_label, verb::prioritize,
          "prioritize for pod default/web-1: no label telemetry-policy, so no scores"},
         {outcome::no_label, verb::preempt,
-         "preempt for pod default/web-1: no label telemetry-policy, so all nodes may evict pods for it"},
+         "preempt for pod default/web-1: no label telemetry-policy, so kube-scheduler may evict pods at any "
+         "node"},
         {outcome::no_policy, verb::filter,
          "filter for pod default/web-1: no policy power-policy in namespace default, so all nodes pass"},
         {outcome::no_strategy, verb::filter,

@@ -202,7 +202,7 @@ class Bridge(unittest.TestCase):
         (self.cluster / "login").write_text("3600")
         done = self.run_it("status", "--kube-config", self.config)
         self.assertEqual((done.returncode, done.stdout), (1, ""))
-        self.assertIn("if it wants a login, log in first: kubectl get --raw /version", done.stderr)
+        self.assertIn("if kubectl wants a login, log in first, with the same kubeconfig and context: kubectl get --raw /version", done.stderr)
 
     def test_what_is_missing_is_said_with_its_remedy(self):
         def said(*words, **more):

@@ -239,8 +239,8 @@ profiles:
     const auto m = of(scheduler + profile("wao-raw", "MinimizePower", "{cpuUsageFormat: Raw}"));
     CHECK(format_in(m) == policy::cpu_format::percent);
     CHECK(sentence(m, "KubeSchedulerConfiguration, profile wao-raw, cpuUsageFormat", note::fate::yours) ==
-          "is Raw, and the policy has the Percent of another profile: give the pods of this profile a policy "
-          "of their own, with cpuFormat: Raw");
+          "is Raw, but the policy already has Percent, from another profile: give the pods of this profile a "
+          "policy of their own, with cpuFormat: Raw");
   }
 
   TEST_CASE("the share of the nodes that WAO's scheduler looked at is kept") {

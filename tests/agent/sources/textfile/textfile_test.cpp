@@ -160,8 +160,9 @@ TEST_CASE("a file that is written again and again without a last line feed is to
     f.look();
   }
   CHECK(f.source.limitation() == (f.path / "a.prom") +
-                                     ": it changes all the time and does not end in a line feed: end it with "
-                                     "one, or write it aside and rename it");
+                                     ": it changes all the time and does not end in a line feed: end its "
+                                     "last line with one, or write another file and rename that to this "
+                                     "name");
   f.path.write("a.prom", "a 3\n");
   f.look();
   CHECK(to_double(entry_of(f.out, "a")->value) == 3);
