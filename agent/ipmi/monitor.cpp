@@ -115,7 +115,8 @@ monitor::attempt monitor::read(const known_sensor& s) {
   }
   const auto ended = boot_clock::now();
   ++counts_.requests;
-  if (o.how == trouble::lost) {
+  // A sensor for which the BMC has no time must not spend the time of the others.
+  if (o.how == trouble::lost || o.how == trouble::timed_out) {
     schedule_.unanswered(s.about.key, ended);
   } else {
     schedule_.done(s.about.key, started, ended, o.got.reason == absence::none || o.how == trouble::busy);

@@ -45,16 +45,17 @@ void read_schedule::set(const std::vector<wish>& wishes, double budget_ratio, in
 
 void read_schedule::stretch() {
   const auto wanted = [](const item& i) {
-    auto period = i.wanted;
-    if (i.without_value >= most_without_value) period = std::max<duration>(period, least_absent_period);
-    // Once may be a failure of the whole BMC.
-    if (i.unanswered > 1) period = std::max<duration>(period, std::chrono::seconds(1 << (i.unanswered - 1)));
-    return period;
+    return i.without_value < most_without_value ? i.wanted
+                                                : std::max<duration>(i.wanted, least_absent_period);
+  };
+  // Once may be a failure of the whole BMC. No budget makes this pause longer.
+  const auto pause = [](const item& i) {
+    return i.unanswered > 1 ? duration(std::chrono::seconds(1 << (i.unanswered - 1))) : duration::zero();
   };
   double waited_for = 0, rest = 0;  // shares of the BMC's time that both kinds of sensors want
   for (const auto& [key, i] : items_) {
     (i.waited_for ? waited_for : rest) +=
-        i.cost_ns.value_or(assumed_cost_ns) / static_cast<double>(wanted(i).count());
+        i.cost_ns.value_or(assumed_cost_ns) / static_cast<double>(std::max(wanted(i), pause(i)).count());
   }
   const double rest_share = std::min(rest, std::max(kept_for_the_rest * rate(), rate() - waited_for));
   const double waited_for_share = rate() - rest_share;
@@ -62,7 +63,7 @@ void read_schedule::stretch() {
     const double factor = i.waited_for ? std::max(1.0, waited_for / waited_for_share)
                           : rest > 0   ? std::max(1.0, rest / rest_share)
                                        : 1.0;
-    i.period = rounded_up(static_cast<double>(wanted(i).count()) * factor);
+    i.period = std::max(rounded_up(static_cast<double>(wanted(i).count()) * factor), pause(i));
   }
 }
 

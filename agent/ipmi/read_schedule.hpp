@@ -45,9 +45,10 @@ class read_schedule {
   /// often. Otherwise the sensors of a node that is switched off would cost as much as those of a running
   /// one.
   void done(const std::string& key, instant started, instant ended, bool has_value);
-  /// A reading got no answer, and the link was lost. The BMC spent no time on it, so that time does not
-  /// count. All others have their turn before the sensor is read again. It is read after 2, 4, 8 … 512 s if
-  /// it is unanswered again and again; otherwise one sensor could take the BMC away from the others for ever.
+  /// A reading got no answer: the link was lost, or the BMC had no time for this sensor. The time that the
+  /// reading took does not count against the budget, or one sensor could use it up. All others have their
+  /// turn before the sensor is read again. It is read after 2, 4, 8 … 512 s if it is unanswered again and
+  /// again.
   void unanswered(const std::string& key, instant ended);
   /// The BMC spent time on something else (SDR check, keep-alive).
   void spent(instant started, instant ended);

@@ -163,10 +163,14 @@ class core {
   static constexpr duration snapshot_counts_for = std::chrono::hours(1);
   /// A policy that comes later begins anew.
   static constexpr duration strategies_count_for = std::chrono::minutes(5);
+  /// Since it was taken. Somewhat less than the age at which a file is no longer used.
+  static constexpr duration file_counts_for = std::chrono::minutes(50);
   /// Whether the snapshot that the core started from says more than a new one would. It does until all
   /// policies have been read, because a new snapshot lacks what the old one says of them. Until then the old
-  /// one must not be replaced.
-  bool remembers_more() const noexcept { return recalled_ != nullptr && !policies_read_; }
+  /// one must not be replaced, unless it will soon be too old to count: then a new one keeps the rest.
+  bool remembers_more() const noexcept {
+    return recalled_ != nullptr && !policies_read_ && now_ < file_counts_until_;
+  }
   /// Whether all policies have been set at least once.
   bool policies_read() const noexcept { return policies_read_; }
 
@@ -219,6 +223,7 @@ class core {
   std::vector<node_contact> contacts_;      // by node id
   std::unique_ptr<recollection> recalled_;  // null: there is none, or no longer
   instant snapshot_counts_until_ = instant::max(), strategies_count_until_ = instant::max();
+  instant file_counts_until_ = instant::min();
   std::vector<policy::kept_policy> recalled_policies_;
   policies_in_force wanted_;
   bool policies_read_ = false;  // all of them, once

@@ -19,8 +19,9 @@ std::vector<policy::kept_policy> versions_of(const std::vector<kept_state>& stat
   for (const kept_state& s : states) {
     const std::size_t before = out.size();
     for (policy::kept_policy k : s.all.policies) {
+      // A policy that the first state has read and does not have in force is out of force.
+      k.in_force = k.in_force && !in_force.contains(k.value.key) && !read.contains(k.value.key);
       k.read = k.read && !read.contains(k.value.key);
-      k.in_force = k.in_force && !in_force.contains(k.value.key);
       if (k.read || k.in_force) out.push_back(std::move(k));
     }
     for (std::size_t i = before; i < out.size(); ++i) {
@@ -173,6 +174,9 @@ std::vector<std::size_t> core::recall(std::vector<kept_state> from, instant now)
     if (k.in_force) in_force.push_back(k.value);
   }
   affordable_.recall(in_force);
+  file_counts_until_ = instant::min();
+  for (const kept_state& s : from)
+    file_counts_until_ = std::max(file_counts_until_, s.all.taken + s.shift + file_counts_for);
   const std::vector<kept_node> nodes = best_nodes(from, now_);
   std::vector<std::size_t> known(from.size());
   recalled_ = std::make_unique<recollection>(std::move(from));
@@ -199,11 +203,13 @@ std::vector<std::size_t> core::recall(std::vector<kept_state> from, instant now)
 
 void core::recall_node(kept_node from, store::node_id id) {
   const snapshot::node& n = recalled_->node(from);
-  const duration shift = recalled_->states()[from.state].shift;
+  const kept_state& state = recalled_->states()[from.state];
+  const duration shift = state.shift;
   recalled_->identify(from, id);
   tenants_of(id).recall(n.tenants, shift, now_);
   contact_of(id).recall(n.heard, shift, now_);
-  store_.set_linked(id, false, now_);
+  // A node that went long ago is forgotten in time, however often this process starts again.
+  store_.set_linked(id, false, state.is_dated && n.heard ? std::min(n.heard->until + shift, now_) : now_);
   heard_of({.id = id, .connected = false});
   router_.recall(id, n.labels, n.uid, now_);
 }

@@ -47,13 +47,10 @@ void preempt_call::finish(http::reply reply) {
 
 std::string preempt_call::body() const {
   const preempt_handler& args = parser_.args();
-  const name_list& nodes = args.nodes();
   std::string out = R"({"NodeNameToMetaVictims":{)";
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
+  for (std::size_t i = 0; i < args.nodes().size(); ++i) {
     if (!decider_.admitted(i)) continue;
-    append_json_string(out, nodes[i]);
-    out += ':';
-    out += args.victims(i);
+    out += args.entry(i);
     out += ',';
   }
   if (out.back() == ',') out.pop_back();

@@ -179,7 +179,8 @@ bool preempt_handler::first_time(std::uint8_t bit, std::uint8_t& seen, error_cod
 // Nodes and their victims
 
 void preempt_handler::begin_node() {
-  text_ += R"({"Pods":[)";
+  append_json_string(text_, node());
+  text_ += R"(:{"Pods":[)";
   any_victim_ = false;
   violations_ = 0;
   seen_victims_ = 0;

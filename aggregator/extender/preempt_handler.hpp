@@ -19,7 +19,9 @@ inline constexpr std::string_view preempt_shape =
 /// Limits on what is kept of one preempt call.
 struct preempt_limits {
   std::size_t nodes = 100'000;
-  std::size_t text = 32u << 20;  ///< bytes of the nodes' names and of the victims' UIDs, as they are answered
+  /// Bytes of the nodes' names and of the victims' UIDs, as they came and as they are answered: a byte may
+  /// become six (\u007f).
+  std::size_t text = 32u << 20;
 };
 
 /// Boost.JSON's SAX callbacks for ExtenderPreemptionArgs. Of the Pod it keeps what object_handler keeps; of
@@ -37,8 +39,9 @@ class preempt_handler {
   const object_meta& pod() const noexcept { return pod_; }
   bool has_nodes() const noexcept { return has_nodes_; }  ///< one of the two maps was there, perhaps empty
   const name_list& nodes() const noexcept { return nodes_; }
-  /// The victims at nodes()[i] as MetaVictims: {"Pods":[{"UID":"…"}],"NumPDBViolations":0}.
-  std::string_view victims(std::size_t i) const noexcept {
+  /// nodes()[i] and the victims there, as the answer has them:
+  /// "n1":{"Pods":[{"UID":"…"}],"NumPDBViolations":0}.
+  std::string_view entry(std::size_t i) const noexcept {
     const std::size_t begin = i == 0 ? 0 : ends_[i - 1];
     return std::string_view(text_).substr(begin, ends_[i] - begin);
   }
@@ -116,7 +119,7 @@ class preempt_handler {
   repeats seen_nodes_;
   bool any_victim_ = false;        // at the last node
   std::int64_t violations_ = 0;    // at the last node
-  std::string text_;               // victims() of all nodes
+  std::string text_;               // entry() of all nodes
   std::vector<std::size_t> ends_;  // of each node in text_
   std::string problem_;
   bool too_large_ = false;

@@ -26,7 +26,10 @@ label_router::label_router(bool in_cluster, store::warehouse& nodes, policy::eng
     : in_cluster_(in_cluster), nodes_(nodes), engine_(engine), to_(std::move(to)) {}
 
 void label_router::do_wishes(instant now) {
-  if (in_cluster_) return send_some_wishes();
+  if (in_cluster_) {
+    end_some(now);
+    return send_some_wishes();
+  }
   while (!waiting_.empty()) {
     const std::vector<store::node_id> nodes = take_waiting();
     for (const store::node_id node : nodes) show_dry_run(node);
@@ -143,9 +146,18 @@ void label_router::set_labels(const std::vector<node_labels>& nodes, instant now
 
 void label_router::all_told(instant now) {
   recalled_uids_.clear();
-  for (std::uint32_t n = 0; n < nodes_.ids_given(); ++n) {
-    const store::node_id id{n};
-    if (nodes_.known(id) && !objects_.contains(nodes_.name(id))) end_node(id, now);
+  engine_.all_nodes_told();
+  end_until_ = nodes_.ids_given();
+  end_some(now);
+}
+
+/// Some in each turn: each strategy has a state of each node.
+void label_router::end_some(instant now) {
+  for (std::size_t left = most_ended_at_once; left > 0 && end_next_ < end_until_; ++end_next_) {
+    const store::node_id id{end_next_};
+    if (!nodes_.known(id) || objects_.contains(nodes_.name(id))) continue;
+    end_node(id, now);
+    --left;
   }
 }
 

@@ -36,10 +36,12 @@ class label_router {
   /// done.
   void relabel(store::node_id node) { waiting_.push_back(node); }
   /// True after do_wishes(), too, if there was too much for one turn.
-  bool has_work() const noexcept { return !waiting_.empty(); }
+  bool has_work() const noexcept { return !waiting_.empty() || end_next_ < end_until_; }
   void do_wishes(instant now);
   /// In a cluster a turn ends after about so many wishes: some milliseconds.
   static constexpr std::size_t most_at_once = 8'192;
+  /// Nodes without a Node object that end in one turn.
+  static constexpr std::size_t most_ended_at_once = 200;
 
   /// The store has this node now, maybe under a new id.
   void add_node(store::node_id node, const std::string& name, instant now);
@@ -72,6 +74,7 @@ class label_router {
   };
   void tell_engine(const std::string& name, const object& known, instant now);
   void end_node(store::node_id node, instant now);
+  void end_some(instant now);
   std::vector<store::node_id> take_waiting();
   void send_some_wishes();
   std::size_t show_dry_run(store::node_id node);
@@ -81,7 +84,8 @@ class label_router {
   policy::engine& engine_;
   const letters to_;
   std::vector<store::node_id> waiting_;
-  store::node_id next_{};  // where the next turn begins, so that none waits for ever
+  store::node_id next_{};                       // where the next turn begins, so that none waits for ever
+  std::uint32_t end_next_ = 0, end_until_ = 0;  // ids that all_told() has still to look at
   standalone_labels standalone_;
   std::map<store::node_id, label_map> would_be_;  // as last told, of nodes that have any
   std::map<std::string, object> objects_;

@@ -22,6 +22,15 @@ constexpr duration longest_that_counts = std::chrono::hours(1);
 // How much more another state must know. A restart takes less.
 constexpr duration clearly_more = std::chrono::minutes(1);
 
+// Whether `later` has heard of the node since `earlier` knew it, without a gap, and `earlier` has a gap until
+// now. Such a gap ends every `for` and empties every short window, and no length of acquaintance mends that.
+bool goes_on_from(const kept_state& earlier, const snapshot::node& then, const kept_state& later,
+                  const snapshot::node& since, instant now) {
+  if (!later.is_dated || !then.heard || !since.heard) return false;
+  const instant ended = then.heard->until + earlier.shift;
+  return since.heard->since + later.shift <= ended && now - ended > clearly_more;
+}
+
 }  // namespace
 
 duration knowledge_of(const kept_state& s, const snapshot::node& n, instant now) noexcept {
@@ -42,7 +51,9 @@ std::vector<kept_node> best_nodes(std::span<const kept_state> states, instant no
         continue;
       }
       kept_node& best = out[place->second];
-      const duration known = knowledge_of(states[best.state], states[best.state].all.nodes[best.node], now);
+      const snapshot::node& other = states[best.state].all.nodes[best.node];
+      if (goes_on_from(states[s], node, states[best.state], other, now)) continue;
+      const duration known = knowledge_of(states[best.state], other, now);
       if (knowledge_of(states[s], node, now) > known + clearly_more) best = {s, n};
     }
   }

@@ -71,6 +71,9 @@ class engine {
   /// The keys of labels on the node that somebody else has set, among those that strategies want to set. A
   /// strategy with maxNodes or coolDown that has no other label to give gives the node no slot.
   void set_taken_keys(store::node_id node, taken_keys keys, instant now);
+  /// set_node_labels() has been called for every Node object. Until then a node that it was not called for
+  /// may have one. Only with told_nodes_only.
+  void all_nodes_told() noexcept { context_.all_nodes_told = true; }
 
   /// Most agents have connected since the start. From now on a node without data no longer counts as one that
   /// had no time yet: onMissing: Reject rejects it.

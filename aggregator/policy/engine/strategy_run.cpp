@@ -159,8 +159,9 @@ bool strategy_run::slot_for(store::node_id node, const judgement& j, instant now
   const bool blocked = wants && !can_get_label(node, out);
   if (std::exchange(nodes_[index(node)].blocked, blocked) != blocked) out.relabel.push_back(node);
   if (blocked || (wants && !out.may_label(node))) {
-    // Before the first list of Node objects nothing says that the node has none: it keeps slot and turn.
-    if (!blocked && out.known_nodes == 0) return true;
+    // Before the first list of Node objects is complete nothing says that the node has none: it keeps slot
+    // and turn.
+    if (!blocked && !out.all_nodes_told) return true;
     // The label cannot be written on this node. The node violates, but takes no slot from the others.
     // After a restart the label may look blocked only because the Node object has not been read yet. So a
     // node that waits for a slot keeps its turn until this process writes labels.

@@ -27,6 +27,7 @@ struct run_context {
   engine_counters counters;
 
   bool told_nodes_only = false;                // engine_options
+  bool all_nodes_told = false;                 // engine::all_nodes_told()
   std::map<store::node_id, taken_keys> taken;  // of the few nodes that have any
   bool may_label(store::node_id node) const noexcept {
     return !told_nodes_only || (index(node) < told_.size() && told_[index(node)]);

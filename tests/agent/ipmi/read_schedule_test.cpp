@@ -189,6 +189,17 @@ TEST_CASE("an unanswered reading lets the others go first, and comes more and mo
   CHECK(s.periods_ms().at("s0") == 1'000);
 }
 
+TEST_CASE("no budget makes the pause of an unanswered sensor longer, and its time is not the others'") {
+  read_schedule s;
+  s.set(sensors(200, 1s), 0.05, at(0s));
+  for (int i = 0; i < 200; ++i) s.done("s" + std::to_string(i), at(0s), at(20ms), true);
+  const auto before = s.periods_ms();
+  REQUIRE(before.at("s0") > 10'000);
+  for (int i = 0; i < 10; ++i) s.unanswered("s0", at(20s));
+  CHECK(s.periods_ms().at("s0") == 512'000);
+  CHECK(s.periods_ms().at("s1") <= before.at("s1"));
+}
+
 TEST_CASE("a new choice of sensors keeps what was learnt, and a shorter period takes effect at once") {
   read_schedule s;
   s.set(sensors(1, 1h), 0.05, at(0s));

@@ -459,10 +459,11 @@ TEST_SUITE("aggregator/core/restart") {
     late.go_on_from(encode(whole.taken(now)), now);
     late.whole->tick(now + 6min);
     CHECK_MESSAGE(late.whole->remembers_more(), "the API server is away for longer than usual");
-    CHECK(late.whole->tick(now + core::snapshot_counts_for - 1s) == now + core::snapshot_counts_for);
+    late.whole->tick(now + core::file_counts_for - 1s);
     CHECK(late.whole->remembers_more());
-    late.whole->tick(now + core::snapshot_counts_for);
-    CHECK_FALSE(late.whole->remembers_more());
+    late.whole->tick(now + core::file_counts_for);
+    CHECK_FALSE_MESSAGE(late.whole->remembers_more(), "the file would soon be too old to go on from");
+    CHECK(late.whole->tick(now + core::snapshot_counts_for - 1s) == now + core::snapshot_counts_for);
   }
 
   TEST_CASE("a node that was deleted while the replica was dead gives its slot back") {

@@ -188,7 +188,7 @@ TEST_SUITE("aggregator/extender/preempt") {
 
   TEST_CASE("each bound of a call is 413 with the bound in the sentence") {
     full_fleet f;
-    std::string sentence;
+    std::string sentence, body = meta_for("power");
     SUBCASE("the body") {
       f.settings.limits.bytes = 500;
       sentence = "larger than the limit of 500 bytes";
@@ -201,7 +201,12 @@ TEST_SUITE("aggregator/extender/preempt") {
       f.settings.victims.text = 100;
       sentence = "take more than 100 bytes";
     }
-    const auto answer = f.preempt(meta_for("power"));
+    SUBCASE("… as they are answered") {
+      f.settings.victims.text = 1500;
+      body = meta_victims_args(pod_json("web-1", "power"), {{std::string(250, '\x7f'), {}}});
+      sentence = "take more than 1500 bytes";
+    }
+    const auto answer = f.preempt(body);
     CHECK(answer.status == 413);
     CAPTURE(answer.body);
     CHECK(answer.body.find(sentence) != std::string::npos);

@@ -71,6 +71,12 @@ TEST_SUITE("aggregator/snapshot/kept_state") {
     CHECK_FALSE(file_counts(node("a", 24h, 0s), node("a", 24h, 10min)));
   }
 
+  TEST_CASE("a file with a gap until now takes nothing from a replica that heard the node all that time") {
+    CHECK_FALSE(file_counts(node("a", 10min, 0s), node("a", 24h, 5min)));
+    CHECK_FALSE(file_counts(node("a", 5min, 0s), node("a", 24h, 5min)));
+    CHECK(file_counts(node("a", 4min, 0s), node("a", 24h, 5min)));
+  }
+
   TEST_CASE("a replica that was off for most of an hour takes nothing from the file of one that was not") {
     // Its contact began anew when it came back (node_contact).
     CHECK(file_counts(node("a", 10s, 0s), node("a", 24h, 5s)));

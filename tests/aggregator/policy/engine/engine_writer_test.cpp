@@ -150,6 +150,7 @@ TEST_SUITE("aggregator/policy/engine/writer") {
 
   TEST_CASE("a node that cannot be labelled takes no slot of those that can") {
     world w({.told_nodes_only = true});
+    w.e.all_nodes_told();
     w.apply(hot("maxNodes: 1"));
     w.value('a', "temp", 90, 1h);
     CHECK(w.what('a', evict) == state::violating);
@@ -241,6 +242,7 @@ TEST_SUITE("aggregator/policy/engine/writer") {
 
   TEST_CASE("a share is of the nodes that can be labelled: others that stream are none of the cluster's") {
     world w({.told_nodes_only = true});
+    w.e.all_nodes_told();
     w.apply(hot("maxNodes: 50%"));
     for (const char n : {'a', 'b'}) w.e.set_node_labels(w.id(n), {}, w.now);
     for (char n = 'a'; n < 'k'; ++n) w.value(n, "temp", 90, 10h);
