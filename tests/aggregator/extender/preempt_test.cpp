@@ -238,9 +238,9 @@ TEST_SUITE("aggregator/extender/preempt") {
     CHECK(r.asked == 3);
     CHECK(r.refused == 1);
     CHECK(decision::summary(r) ==
-          "preempt for pod default/web-1, policy default/power revision 3: 2 of 3 full nodes may evict pods "
-          "for "
-          "it");
+          "preempt for pod default/web-1, policy default/power revision 3: kube-scheduler may evict pods at "
+          "2 of "
+          "3 full nodes");
     CHECK(
         decision::to_text(r, f.decisions.names()).at(1).find("node-b refused: rapl_power_watts 71.4 > 60") ==
         0);
