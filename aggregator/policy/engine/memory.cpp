@@ -25,8 +25,8 @@ rule_state state_of(std::int64_t bits, instant true_since) noexcept {
           .ever_known = bit(3),
           .settled = bit(4),
           .explains = bit(5),
-          .given_up = bit(6),
-          .filling = bit(7)};
+          .filling = bit(7),
+          .given_up = bit(6)};
 }
 
 }  // namespace
@@ -95,7 +95,8 @@ void strategy_run::recall(store::node_id node, store::word_reader from, std::uin
 
 void strategy_run::end_recall() noexcept {
   for (rule_state& s : states_) {
-    const bool unseen = std::exchange(s.recalled, false) && !s.known;
+    const bool unseen = s.recalled && !s.known;
+    s.recalled = false;
     if (unseen) binnacle::policy::lose(s, labels());
   }
 }

@@ -20,10 +20,11 @@ struct rule_state {
   bool ever_known = false;  ///< there was one since this state began
   bool settled = false;     ///< values have decided it, so a label found on the node no longer matters
   bool explains = false;    ///< values turned it on, so it may be the reason of a label that the node carries
-  bool given_up = false;    ///< never known, and no longer waited for: counts as off
   bool filling = false;     ///< values come, but do not cover the rule's window yet: it is not given up
-  bool recalled = false;    ///< of an earlier process; the node's agent has not come to this one since
+  bool given_up : 1 = false;  ///< never known, and no longer waited for: counts as off
+  bool recalled : 1 = false;  ///< of an earlier process; the node's agent has not come to this one since
 };
+static_assert(sizeof(rule_state) == 16, "an update of many nodes and rules goes through as many of these");
 
 /// True if `value` meets the rule's comparison, exactly.
 bool holds(const rule& r, decimal value) noexcept;
