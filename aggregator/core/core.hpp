@@ -164,7 +164,7 @@ class core {
   /// A policy that comes later begins anew.
   static constexpr duration strategies_count_for = std::chrono::minutes(5);
   /// Since it was taken. Somewhat less than the age at which a file is no longer used.
-  static constexpr duration file_counts_for = std::chrono::minutes(50);
+  static constexpr duration file_counts_for = snapshot::oldest - std::chrono::minutes(10);
   /// Whether the snapshot that the core started from says more than a new one would. It does until all
   /// policies have been read, because a new snapshot lacks what the old one says of them. Until then the old
   /// one must not be replaced, unless it will soon be too old to count: then a new one keeps the rest.

@@ -25,7 +25,9 @@ http::response answer(std::vector<std::string> body, decider::made made) {
   return r;
 }
 
-http::response refusal(decision::verb verb, unsigned status, std::string_view sentence) {
+http::response refused(context& shared, decision::verb verb, unsigned status, std::string_view sentence) {
+  ++shared.counted.of(verb).bad_request;
+  shared.log.debug("{} refused: {}", to_string(verb), sentence);
   std::string text = "{";
   if (verb == decision::verb::filter)
     text += R"("Nodes":null,"NodeNames":null,"FailedNodes":null,"FailedAndUnresolvableNodes":null,)";
@@ -35,8 +37,9 @@ http::response refusal(decision::verb verb, unsigned status, std::string_view se
   return http::response::json(text + "}\n", status);
 }
 
-std::unique_ptr<http::exchange> refuse(decision::verb verb, unsigned status, std::string_view sentence) {
-  return std::make_unique<refused_exchange>(refusal(verb, status, sentence));
+std::unique_ptr<http::exchange> refuse(context& shared, decision::verb verb, unsigned status,
+                                       std::string_view sentence) {
+  return std::make_unique<refused_exchange>(refused(shared, verb, status, sentence));
 }
 
 }  // namespace binnacle::extender

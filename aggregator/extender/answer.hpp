@@ -1,5 +1,6 @@
 #pragma once
 
+#include "aggregator/extender/context.hpp"
 #include "aggregator/extender/decider.hpp"
 #include "common/http/exchange.hpp"
 
@@ -15,10 +16,12 @@ namespace binnacle::extender {
 /// and can find the record.
 http::response answer(std::vector<std::string> body, decider::made made);
 
-/// A 4xx with one sentence. The body is a valid result of the verb, for a caller that ignores the status.
-http::response refusal(decision::verb verb, unsigned status, std::string_view sentence);
+/// A 4xx with one sentence, counted and logged. The body is a valid result of the verb, for a caller that
+/// ignores the status.
+http::response refused(context& shared, decision::verb verb, unsigned status, std::string_view sentence);
 
-/// An exchange that answers `status` whatever the request's body is.
-std::unique_ptr<http::exchange> refuse(decision::verb verb, unsigned status, std::string_view sentence);
+/// An exchange that is refused so, whatever the request's body is.
+std::unique_ptr<http::exchange> refuse(context& shared, decision::verb verb, unsigned status,
+                                       std::string_view sentence);
 
 }  // namespace binnacle::extender

@@ -9,10 +9,8 @@ void call::finish(http::reply reply) {
   auto whole = args_.finish();
   if (whole.has_error() || !problem_.empty()) {
     const bool too_large = args_.too_large() || !problem_.empty();
-    const std::string sentence = problem_.empty() ? whole.error().message : problem_;
-    ++shared_.counted.of(verb_).bad_request;
-    shared_.log.debug("{} refused: {}", to_string(verb_), sentence);
-    reply(refusal(verb_, too_large ? 413 : 400, sentence));
+    reply(
+        refused(shared_, verb_, too_large ? 413 : 400, problem_.empty() ? whole.error().message : problem_));
     return;
   }
   auto pieces = body();

@@ -6,7 +6,6 @@
 #include <array>
 #include <cstdint>
 #include <string>
-#include <utility>
 
 namespace binnacle::extender {
 
@@ -38,7 +37,7 @@ struct odd_value {
 
 /// What the extender did, for the scrape endpoint. Written by the faces loop alone.
 struct counters {
-  verb_counters filter, prioritize, preempt;
+  std::array<verb_counters, decision::all_verbs.size()> by_verb{};  ///< see of()
   std::array<std::uint64_t, decision::candidate_outcomes>
       candidates{};                    ///< by decision::candidate_outcome, in decided requests
   std::uint64_t dry_run_refusals = 0;  ///< refused nodes that passed because of DryRun
@@ -48,17 +47,8 @@ struct counters {
   odd_value last_implausible;
   age_histogram oldest_age_ms = make_age_histogram();  ///< of the oldest value that each decision used
 
-  verb_counters& of(decision::verb v) noexcept {
-    return const_cast<verb_counters&>(std::as_const(*this).of(v));
-  }
-  const verb_counters& of(decision::verb v) const noexcept {
-    switch (v) {
-      case decision::verb::filter: return filter;
-      case decision::verb::prioritize: return prioritize;
-      case decision::verb::preempt: break;
-    }
-    return preempt;
-  }
+  verb_counters& of(decision::verb v) noexcept { return by_verb[static_cast<std::size_t>(v)]; }
+  const verb_counters& of(decision::verb v) const noexcept { return by_verb[static_cast<std::size_t>(v)]; }
 };
 
 }  // namespace binnacle::extender

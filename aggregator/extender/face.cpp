@@ -46,36 +46,22 @@ face::face(const policy::view& data, decision::ring& decisions, options settings
     : shared_{data, decisions, std::move(settings), std::move(clock), std::move(log)} {}
 
 void face::routes(http::router& to) {
-  to.add_streaming(
-      "POST", "/scheduler/filter", [this](const http::request& r) { return filter(r); },
-      shared_.settings.limits.bytes);
-  to.add_streaming(
-      "POST", "/scheduler/prioritize", [this](const http::request& r) { return prioritize(r); },
-      shared_.settings.limits.bytes);
-  to.add_streaming(
-      "POST", "/scheduler/preempt", [this](const http::request& r) { return preempt(r); },
-      shared_.settings.limits.bytes);
+  for (const decision::verb verb : decision::all_verbs) {
+    to.add_streaming(
+        "POST", fmt::format("/scheduler/{}", to_string(verb)),
+        [this, verb](const http::request& r) { return begin(verb, r); }, shared_.settings.limits.bytes);
+  }
 }
 
-std::unique_ptr<http::exchange> face::filter(const http::request& r) {
-  std::string problem = unreadable(r);
-  if (problem.empty()) return make_filter(shared_, announced(r));
-  ++shared_.counted.filter.bad_request;
-  return refuse(decision::verb::filter, 415, std::move(problem));
-}
-
-std::unique_ptr<http::exchange> face::prioritize(const http::request& r) {
-  std::string problem = unreadable(r);
-  if (problem.empty()) return make_prioritize(shared_, announced(r));
-  ++shared_.counted.prioritize.bad_request;
-  return refuse(decision::verb::prioritize, 415, std::move(problem));
-}
-
-std::unique_ptr<http::exchange> face::preempt(const http::request& r) {
-  std::string problem = unreadable(r);
-  if (problem.empty()) return make_preempt(shared_);
-  ++shared_.counted.preempt.bad_request;
-  return refuse(decision::verb::preempt, 415, std::move(problem));
+std::unique_ptr<http::exchange> face::begin(decision::verb verb, const http::request& r) {
+  if (std::string problem = unreadable(r); !problem.empty())
+    return refuse(shared_, verb, 415, std::move(problem));
+  switch (verb) {
+    case decision::verb::filter: return make_filter(shared_, announced(r));
+    case decision::verb::prioritize: return make_prioritize(shared_, announced(r));
+    case decision::verb::preempt: break;
+  }
+  return make_preempt(shared_);
 }
 
 }  // namespace binnacle::extender

@@ -23,9 +23,7 @@ class face {
   void routes(http::router& to);
 
   /// Begins one call, from its request line and headers. A wrong content type gets 415.
-  std::unique_ptr<http::exchange> filter(const http::request& r);
-  std::unique_ptr<http::exchange> prioritize(const http::request& r);
-  std::unique_ptr<http::exchange> preempt(const http::request& r);
+  std::unique_ptr<http::exchange> begin(decision::verb verb, const http::request& r);
 
   const counters& stats() const noexcept { return shared_.counted; }
   /// The pods that were just placed. The follower of bindings adds the real places; prioritize adds a guess

@@ -33,9 +33,7 @@ void preempt_call::finish(http::reply reply) {
   if (now_ == instant{}) now_ = shared_.clock();
   const auto whole = parser_.finish();
   if (whole.has_error()) {
-    ++shared_.counted.preempt.bad_request;
-    shared_.log.debug("preempt refused: {}", whole.error().message);
-    reply(refusal(decision::verb::preempt, parser_.too_large() ? 413 : 400, whole.error().message));
+    reply(refused(shared_, decision::verb::preempt, parser_.too_large() ? 413 : 400, whole.error().message));
     return;
   }
   decider_.choose(parser_.args().pod(), {}, now_);

@@ -23,6 +23,8 @@ namespace binnacle::aggregator {
 /// The state of a core that must outlive its process: what is known of each column and strategy at each node
 /// (README.md). A value; may cross threads.
 struct snapshot {
+  /// One that is older is not used: what is known of a fleet an hour ago says little of it now.
+  static constexpr std::chrono::hours oldest{1};
   struct column {
     store::column_spec spec;
     std::string meaning;  ///< warehouse::meaning()

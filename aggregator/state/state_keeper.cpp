@@ -24,8 +24,6 @@ constexpr std::chrono::seconds state_period(5);
 constexpr std::size_t nodes_at_once = 32;
 // A part of the five seconds that an asking replica waits for one answer.
 constexpr std::chrono::seconds wait_for_file(2);
-// What is known of a fleet an hour ago says little of it now.
-constexpr std::chrono::hours oldest_state(1);
 static_assert(policy::largest_snapshot <= most_snapshot_bytes / 2, "what is written can be read again");
 
 snapshot stamped(core::draft d) {
@@ -74,7 +72,7 @@ std::optional<snapshot> state_keeper::state_of_file(const clocks& now) const {
         "windows, `for`, clearBelow, maxNodes and coolDown begin again: set the clock before the aggregator "
         "starts",
         path_);
-  } else if (*age > oldest_state) {
+  } else if (*age > snapshot::oldest) {
     log_.info("state file {}: it is {} old, too old to go on from", path_, human(*age));
     return std::nullopt;
   }

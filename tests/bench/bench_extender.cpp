@@ -105,7 +105,8 @@ void run(benchmark::State& state, const std::string& body, call what, std::strin
   constexpr std::size_t piece = 16384;  // a TLS record
   http::response last;
   for (auto _ : state) {
-    auto exchange = what == call::filter ? f.face().filter(f.request) : f.face().prioritize(f.request);
+    auto exchange =
+        f.face().begin(what == call::filter ? decision::verb::filter : decision::verb::prioritize, f.request);
     for (std::size_t at = 0; at < body.size(); at += piece)
       exchange->consume(std::string_view(body).substr(at, piece));
     exchange->finish([&](http::response r) { last = std::move(r); });
@@ -180,7 +181,7 @@ void in_turn(benchmark::State& state, const std::string& policy, std::uint32_t t
   test::fleet& f = fleet();
   const std::string bodies[] = {names_body(state, "power"), names_body(state, policy)};
   const auto ask = [&f](const std::string& body) {
-    auto exchange = f.face().prioritize(f.request);
+    auto exchange = f.face().begin(decision::verb::prioritize, f.request);
     constexpr std::size_t piece = 16384;
     for (std::size_t at = 0; at < body.size(); at += piece)
       exchange->consume(std::string_view(body).substr(at, piece));

@@ -109,9 +109,7 @@ constexpr std::array composites{
 };
 
 bool is(const wire::series_info& s, const member& m) {
-  return s.family == m.family && (m.label.empty() || std::ranges::any_of(s.labels, [&](const auto& l) {
-                                    return l.first == m.label && l.second == m.value;
-                                  }));
+  return s.family == m.family && (m.label.empty() || metrics::label_of(s.labels, m.label) == m.value);
 }
 
 bool is_named(const wire::series_info& s, std::span<const std::string> patterns) {

@@ -68,7 +68,7 @@ TEST_SUITE("aggregator/extender/bounds") {
     f.face();
     const std::size_t before = in_use();
     std::size_t peak = 0;
-    auto call = f.face().filter(f.request);
+    auto call = f.face().begin(decision::verb::filter, f.request);
     for (std::size_t at = 0; at < body.size(); at += 65536) {
       REQUIRE(call->consume(std::string_view(body).substr(at, 65536)));
       peak = std::max(peak, in_use() - before);

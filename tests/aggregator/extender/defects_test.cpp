@@ -69,7 +69,7 @@ TEST_SUITE("aggregator/extender/defects") {
       }
       CHECK(json(f.filter(body)).as_object().size() == 5);
     }
-    CHECK(f.face().stats().filter.bad_request == 20);
+    CHECK(f.face().stats().of(decision::verb::filter).bad_request == 20);
   }
 
   TEST_CASE("defect_4_a_request_without_Pod_is_refused_not_a_crash") {

@@ -315,7 +315,7 @@ TEST_SUITE("aggregator/extender/filter") {
 
   TEST_CASE("a policy that is replaced while a request comes in counts as it was") {
     power_fleet f;
-    auto call = f.face().filter(f.request);
+    auto call = f.face().begin(decision::verb::filter, f.request);
     const std::string body = nodes_args(pod_json("p", "power"), {node_json("node-a"), node_json("node-b")});
     const std::size_t half = body.find("node-b") - 20;
     REQUIRE(call->consume(body.substr(0, half)));
@@ -350,15 +350,15 @@ TEST_SUITE("aggregator/extender/filter") {
     f.filter(names_for(""));
     f.filter("[]");
     const auto& c = f.face().stats();
-    CHECK(c.filter.answered[static_cast<std::size_t>(decision::outcome::decided)] == 1);
-    CHECK(c.filter.answered[static_cast<std::size_t>(decision::outcome::no_label)] == 1);
-    CHECK(c.filter.bad_request == 1);
-    CHECK(c.filter.latency_us.count() == 2);
+    CHECK(c.of(decision::verb::filter).answered[static_cast<std::size_t>(decision::outcome::decided)] == 1);
+    CHECK(c.of(decision::verb::filter).answered[static_cast<std::size_t>(decision::outcome::no_label)] == 1);
+    CHECK(c.of(decision::verb::filter).bad_request == 1);
+    CHECK(c.of(decision::verb::filter).latency_us.count() == 2);
     CHECK(c.candidates[static_cast<std::size_t>(decision::candidate_outcome::refused)] == 1);
     CHECK(c.candidates[static_cast<std::size_t>(decision::candidate_outcome::passed)] == 2);
     CHECK(c.oldest_age_ms.count() == 1);
     CHECK(c.oldest_age_ms.sum() == 180);
-    CHECK(c.prioritize.latency_us.count() == 0);
+    CHECK(c.of(decision::verb::prioritize).latency_us.count() == 0);
   }
 }
 

@@ -169,13 +169,13 @@ fleet_answer fleet::send(http::exchange& to, std::string_view body, std::size_t 
 }
 
 fleet_answer fleet::filter(std::string_view body, std::size_t piece) {
-  return send(*face().filter(request), body, piece);
+  return send(*face().begin(decision::verb::filter, request), body, piece);
 }
 fleet_answer fleet::prioritize(std::string_view body, std::size_t piece) {
-  return send(*face().prioritize(request), body, piece);
+  return send(*face().begin(decision::verb::prioritize, request), body, piece);
 }
 fleet_answer fleet::preempt(std::string_view body, std::size_t piece) {
-  return send(*face().preempt(request), body, piece);
+  return send(*face().begin(decision::verb::preempt, request), body, piece);
 }
 
 }  // namespace binnacle::test

@@ -176,14 +176,14 @@ TEST_SUITE("aggregator/extender/preempt") {
         CHECK(said.find(row.sentence) != std::string::npos);
       }
     }
-    CHECK(f.face().stats().preempt.bad_request == 2 * std::size(table));
+    CHECK(f.face().stats().of(decision::verb::preempt).bad_request == 2 * std::size(table));
   }
 
   TEST_CASE("a content type that is not JSON gets 415") {
     full_fleet f;
     f.request.headers = {{"content-type", "text/plain"}};
     CHECK(f.preempt(meta_for("power")).status == 415);
-    CHECK(f.face().stats().preempt.bad_request == 1);
+    CHECK(f.face().stats().of(decision::verb::preempt).bad_request == 1);
   }
 
   TEST_CASE("each bound of a call is 413 with the bound in the sentence") {
@@ -245,11 +245,11 @@ TEST_SUITE("aggregator/extender/preempt") {
         decision::to_text(r, f.decisions.names()).at(1).find("node-b refused: rapl_power_watts 71.4 > 60") ==
         0);
     const auto& c = f.face().stats();
-    CHECK(c.preempt.answered[static_cast<std::size_t>(decision::outcome::decided)] == 1);
-    CHECK(c.preempt.answered[static_cast<std::size_t>(decision::outcome::no_label)] == 1);
-    CHECK(c.preempt.latency_us.count() == 2);
+    CHECK(c.of(decision::verb::preempt).answered[static_cast<std::size_t>(decision::outcome::decided)] == 1);
+    CHECK(c.of(decision::verb::preempt).answered[static_cast<std::size_t>(decision::outcome::no_label)] == 1);
+    CHECK(c.of(decision::verb::preempt).latency_us.count() == 2);
     CHECK(c.candidates[static_cast<std::size_t>(decision::candidate_outcome::refused)] == 1);
-    CHECK(c.filter.latency_us.count() == 0);
+    CHECK(c.of(decision::verb::filter).latency_us.count() == 0);
   }
 }
 
