@@ -18,6 +18,7 @@ struct Snapshot {
   nodes @6 :List(Node);
   nodeCount @7 :UInt32; # in all messages together; only the first message has it
   policies @8 :List(Policy);  # older releases neither write nor read them
+  saysHeard @9 :Bool;   # a node without `heard` has never been heard; false: an older release says it of no node
 }
 
 # A version of a policy. The present file or object may have another text by now.

@@ -81,6 +81,7 @@ TEST_SUITE("aggregator/snapshot/codec") {
     CHECK(back->strategies[0].kind == policy::strategy_kind::deschedule);
     CHECK(back->strategies[0].content == 0xfedcba9876543210);
     CHECK(back->strategies[0].last_given == instant(80s));
+    CHECK(back->says_heard);
     CHECK(back->strategies[1].uid.empty());
     CHECK(back->strategies[1].kind == policy::strategy_kind::minimizepower);
     CHECK_FALSE(back->strategies[1].last_given.has_value());
@@ -162,6 +163,8 @@ TEST_SUITE("aggregator/snapshot/codec") {
     CHECK(read->nodes.size() == 1);
     CHECK(read->policies.empty());
     CHECK(read->nodes[0].tenants.empty());
+    REQUIRE_MESSAGE(read->nodes[0].heard.has_value(), "it has values, so its agent was there");
+    CHECK(read->nodes[0].heard->until == read->taken);
   }
 
   TEST_CASE("more versions of policies than a snapshot may have are not read") {
