@@ -83,6 +83,7 @@ result<snapshot> read(schema::Snapshot::Reader in) {
     mark.key = {text(s.getNamespace()), text(s.getName())};
     mark.uid = text(s.getUid());
     mark.content = s.getContent();
+    mark.disowned = s.getDisowned();
     if (s.getGiven() && !believable(s.getLastGivenNs()))
       return malformed("a label went on in no machine's time");
     if (s.getGiven()) mark.last_given = from_ns(s.getLastGivenNs());
@@ -169,6 +170,7 @@ void write_head(schema::Snapshot::Builder root, const snapshot& s) {
     strategies[i].setKind(std::string(policy::description_of(mark.kind).name).c_str());
     strategies[i].setUid(mark.uid.c_str());
     strategies[i].setContent(mark.content);
+    strategies[i].setDisowned(mark.disowned);
     strategies[i].setGiven(mark.last_given.has_value());
     strategies[i].setLastGivenNs(mark.last_given ? to_ns(*mark.last_given) : 0);
   }

@@ -44,6 +44,7 @@ struct Strategy {
   given @4 :Bool;       # lastGivenNs counts
   lastGivenNs @5 :Int64;
   uid @6 :Text;         # of the TASPolicy object; empty for files, and in snapshots of older releases
+  disowned @7 :Bool;    # it could give no labels: those under its name were another policy's. Older releases do not say it
 }
 
 struct Node {

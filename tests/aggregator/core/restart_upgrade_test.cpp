@@ -1,4 +1,5 @@
-// A replica begins with a state that an older release wrote.
+// A replica begins after something changed that its state does not say as a newer one would: the release of
+// the replica that gave it, or who owns the labels of a policy's name.
 #include "aggregator/core/core.hpp"
 #include "aggregator/policy/text/yaml.hpp"
 #include "tests/aggregator/store/nodes.hpp"
@@ -9,8 +10,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace restart_upgrade_test {
@@ -33,7 +36,19 @@ std::string hot_in(const std::string& name_space, const std::string& uid, int ye
 
 /// A core without Kubernetes.
 struct replica {
-  replica() : whole(core_options{}, std::make_shared<const metrics::alias_table>(), [](const change&) {}) {}
+  replica()
+      : whole(core_options{}, std::make_shared<const metrics::alias_table>(),
+              [this](const change& c) { hear(c); }) {}
+  void hear(const change& c) {
+    const auto* news = std::get_if<faces_news>(&c);
+    const auto* l = news == nullptr ? nullptr : std::get_if<labels_carried>(news);
+    if (l == nullptr) return;
+    if (l->labels.contains("hot")) {
+      labelled.insert(l->node);
+    } else {
+      labelled.erase(l->node);
+    }
+  }
   void policies(const std::string& text, instant now) {
     policies_in_force all;
     for (const auto& p : policy::parse_policies("p.yaml", text).policies) all.policies.push_back(p.value);
@@ -60,6 +75,7 @@ struct replica {
   }
 
   wire::catalog announced = store::catalog_builder().group("os", 4'000).series("temp");
+  std::set<std::string> labelled;  // nodes
   core whole;
 };
 
@@ -79,7 +95,36 @@ snapshot of_older_release(snapshot s) {
   return s;
 }
 
-const std::string band = "target: 80, clearBelow: 70";
+/// The nodes that are labelled by a replica that was down while all but the last of `edits` were in force.
+/// Before, `policies` were, and two nodes were hot first and then in the band.
+std::set<std::string> labelled_after(const std::string& policies, const std::vector<std::string>& edits) {
+  replica whole, again;
+  instant now = store::at_s(1000);
+  whole.policies(policies, now);
+  for (const char* node : {"a", "b"}) whole.connect(node, now);
+  for (const std::int64_t temp : {90, 90, 75}) {
+    now += 1s;
+    for (const char* node : {"a", "b"}) whole.value(node, temp, now);
+  }
+  REQUIRE(whole.labelled.size() == 2);
+  std::vector<kept_state> file;
+  file.push_back(read_again(whole.taken(now)));
+  for (const std::string& edit : edits) whole.policies(edit, now);
+  again.whole.recall(std::move(file), now);
+  REQUIRE(again.labelled.size() == 2);
+  again.policies(edits.back(), now);
+  for (const char* node : {"a", "b"}) again.connect(node, now);
+  now += 1s;
+  for (const char* node : {"a", "b"}) {
+    whole.value(node, 75, now);
+    again.value(node, 75, now);
+  }
+  CHECK_MESSAGE((again.labelled == whole.labelled), "as one that was never down");
+  return again.labelled;
+}
+
+const std::string band = "target: 80, clearBelow: 70", higher_band = "target: 95, clearBelow: 70";
+const std::set<std::string> none, both{"a", "b"};
 
 }  // namespace
 
@@ -111,6 +156,28 @@ TEST_SUITE("aggregator/core/restart_upgrade") {
     REQUIRE(next.nodes.size() == 2);
     CHECK(next.nodes[0].name == "a");
     CHECK((next.nodes[0].heard == snapshot::contact{now - snapshot::longest_contact, now}));
+  }
+
+  TEST_CASE("labels of an owner that went while a replica was down turn no rule of the next one on") {
+    const std::string owner = hot_in("first", "u1", 2025, band),
+                      other = hot_in("default", "u2", 2026, higher_band);
+    CHECK_MESSAGE((labelled_after(owner + other, {owner + other}) == both), "nothing changed");
+    CHECK((labelled_after(owner + other, {other}) == none));
+    CHECK_MESSAGE((labelled_after(owner, {"", other}) == none), "the next one is new, too");
+  }
+
+  TEST_CASE("labels of a policy that was made anew while a replica was down turn no rule of it on") {
+    const std::string first = hot_in("default", "u1", 2025, band),
+                      second = hot_in("default", "u2", 2026, band);
+    CHECK((labelled_after(first, {first}) == both));
+    CHECK((labelled_after(first, {"", second}) == none));
+  }
+
+  // Its slots while it owned nothing stood for labels that nobody wrote.
+  TEST_CASE("after a restart labels of the former owner count for maxNodes, as where that was seen") {
+    const std::string owner = hot_in("first", "u1", 2025, band),
+                      other = hot_in("default", "u2", 2026, "target: 60", "maxNodes: 1, ");
+    CHECK((labelled_after(owner + other, {other}) == both));
   }
 }
 
