@@ -70,13 +70,22 @@ std::optional<policy::remembered_strategy> recollection::strategy(const policy::
   std::vector<std::optional<std::size_t>> numbers;  // of the strategy, by state
   std::optional<std::size_t> followed;              // the state of most nodes
   std::optional<instant> last_given;
+  std::optional<bool> disowned;
   for (std::size_t i = 0; i < states_.size(); ++i) {
     const kept_state& s = states_[i];
     const auto at = std::ranges::find_if(s.all.strategies, [&](const policy::strategy_mark& m) {
       return m.key == key && m.kind == kind && (m.uid.empty() || m.uid == uid);
     });
     numbers.emplace_back();
-    if (at == s.all.strategies.end()) continue;
+    if (at == s.all.strategies.end()) {
+      // Labels' keys hold the policy's name alone, so another object of the name has given them.
+      const bool others = std::ranges::any_of(s.all.strategies, [&](const policy::strategy_mark& m) {
+        return m.key.name == key.name && m.kind == kind && !m.disowned;
+      });
+      if (others && !disowned) disowned = true;
+      continue;
+    }
+    if (!disowned) disowned = at->disowned;
     numbers.back() = static_cast<std::size_t>(at - s.all.strategies.begin());
     if (!followed || nodes_of_[i] > nodes_of_[*followed]) followed = i;
     if (!at->last_given) continue;
@@ -84,9 +93,11 @@ std::optional<policy::remembered_strategy> recollection::strategy(const policy::
     const instant given = (s.is_dated ? *at->last_given : s.all.taken) + s.shift;
     last_given = last_given ? std::max(*last_given, given) : given;
   }
-  if (!followed) return std::nullopt;
+  if (!followed && !disowned) return std::nullopt;
 
   policy::remembered_strategy out;
+  out.disowned = disowned.value_or(false);
+  if (!followed) return out;
   out.content = states_[*followed].all.strategies[*numbers[*followed]].content;
   out.taken = instant::max();
   for (std::size_t i = 0; i < states_.size(); ++i) {

@@ -42,7 +42,8 @@ class recollection {
   /// A strategy of this object that any of the states has; a snapshot of an older release says nothing of
   /// uids, so there any will do. Where the states have different definitions of it, it is the one of the
   /// state with most nodes, and of the other states' nodes nothing is known. Its last label is the last one
-  /// of all states.
+  /// of all states. Whose the labels of the policy's name were, the first state says that knows it; where
+  /// none has the strategy, that is all there is.
   std::optional<policy::remembered_strategy> strategy(const policy::policy_key& key, std::string_view uid,
                                                       policy::strategy_kind kind) const;
   /// What power_learning::save() wrote; none: nothing.

@@ -64,6 +64,7 @@ result<snapshot> read(schema::Snapshot::Reader in) {
     return malformed("it was taken in no machine's time");
   out.taken = from_ns(in.getBootNs());
   out.taken_wall = std::chrono::system_clock::time_point(std::chrono::nanoseconds(in.getWallNs()));
+  out.says_heard = in.getSaysHeard();
   for (const auto c : in.getColumns()) {
     snapshot::column& column = out.columns.emplace_back();
     if (c.getStatistic() >= store::statistic_names.size()) continue;  // it keeps its place, without a name
@@ -82,6 +83,7 @@ result<snapshot> read(schema::Snapshot::Reader in) {
     mark.key = {text(s.getNamespace()), text(s.getName())};
     mark.uid = text(s.getUid());
     mark.content = s.getContent();
+    mark.disowned = s.getDisowned();
     if (s.getGiven() && !believable(s.getLastGivenNs()))
       return malformed("a label went on in no machine's time");
     if (s.getGiven()) mark.last_given = from_ns(s.getLastGivenNs());
@@ -135,8 +137,19 @@ bool read_nodes(schema::Snapshot::Reader in, std::size_t most, std::vector<snaps
   return true;
 }
 
+/// Contacts for a snapshot of an older release, which noted none. Without them the state of a living replica
+/// of that release would lose every node to any file that has them. So its replica counts as one that has run
+/// for long, and has heard the node until the snapshot was taken. A node without any value was never heard.
+void assume_contacts(snapshot& s) {
+  for (snapshot::node& n : s.nodes) {
+    const bool has_values = !n.words.empty() && n.words.front() > 0;
+    if (!n.heard && has_values) n.heard = snapshot::contact{s.taken - snapshot::longest_contact, s.taken};
+  }
+}
+
 void write_head(schema::Snapshot::Builder root, const snapshot& s) {
   root.setVersion(version);
+  root.setSaysHeard(s.says_heard);
   root.setBootId(s.boot_id.c_str());
   root.setBootNs(to_ns(s.taken));
   root.setWallNs(
@@ -157,6 +170,7 @@ void write_head(schema::Snapshot::Builder root, const snapshot& s) {
     strategies[i].setKind(std::string(policy::description_of(mark.kind).name).c_str());
     strategies[i].setUid(mark.uid.c_str());
     strategies[i].setContent(mark.content);
+    strategies[i].setDisowned(mark.disowned);
     strategies[i].setGiven(mark.last_given.has_value());
     strategies[i].setLastGivenNs(mark.last_given ? to_ns(*mark.last_given) : 0);
   }
@@ -302,6 +316,7 @@ result<snapshot> decode(std::span<const std::byte> bytes) {
     }
     if (out.has_value() && (too_many || out->nodes.size() != count))
       return malformed(fmt::format("it should have {} nodes and has not", count));
+    if (out.has_value() && !out->says_heard) assume_contacts(*out);
     return out;
   } catch (const kj::Exception& e) {
     return malformed(e.getDescription().cStr());

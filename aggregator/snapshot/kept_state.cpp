@@ -17,8 +17,6 @@
 namespace binnacle::aggregator {
 namespace {
 
-// A longer acquaintance says no more of what counts now.
-constexpr duration longest_that_counts = std::chrono::hours(1);
 // How much more another state must know. A restart takes less.
 constexpr duration clearly_more = std::chrono::minutes(1);
 
@@ -35,7 +33,7 @@ bool goes_on_from(const kept_state& earlier, const snapshot::node& then, const k
 
 duration knowledge_of(const kept_state& s, const snapshot::node& n, instant now) noexcept {
   if (!s.is_dated || !n.heard) return duration::min();
-  const duration known = std::min(n.heard->until - n.heard->since, longest_that_counts);
+  const duration known = std::min(n.heard->until - n.heard->since, snapshot::longest_contact);
   return known - std::max(now - (n.heard->until + s.shift), duration::zero());
 }
 

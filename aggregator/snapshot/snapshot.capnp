@@ -18,6 +18,7 @@ struct Snapshot {
   nodes @6 :List(Node);
   nodeCount @7 :UInt32; # in all messages together; only the first message has it
   policies @8 :List(Policy);  # older releases neither write nor read them
+  saysHeard @9 :Bool;   # a node without `heard` has never been heard; false: an older release says it of no node
 }
 
 # A version of a policy. The present file or object may have another text by now.
@@ -43,6 +44,7 @@ struct Strategy {
   given @4 :Bool;       # lastGivenNs counts
   lastGivenNs @5 :Int64;
   uid @6 :Text;         # of the TASPolicy object; empty for files, and in snapshots of older releases
+  disowned @7 :Bool;    # it could give no labels: those under its name were another policy's. Older releases do not say it
 }
 
 struct Node {

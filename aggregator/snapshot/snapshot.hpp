@@ -42,6 +42,8 @@ struct snapshot {
     instant since{}, until{};
     friend bool operator==(const contact&, const contact&) = default;
   };
+  /// A longer contact says no more of what counts now (kept_state).
+  static constexpr duration longest_contact = std::chrono::hours(1);
   struct node {
     std::string name;
     store::words words;                         ///< snapshot.capnp says how they lie
@@ -58,6 +60,9 @@ struct snapshot {
   std::vector<policy::strategy_mark> strategies;
   std::vector<policy::kept_policy> policies;  ///< no more than most_kept_policies, each version once
   std::vector<node> nodes;
+  /// False: an older release wrote it, which noted no contacts. decode() then gives each node that has values
+  /// a long contact until the snapshot was taken.
+  bool says_heard = true;
   /// Windows, samples and states of strategies at nodes, and versions of policies, for which there was no
   /// room. Not in the bytes.
   std::uint64_t left_out = 0;

@@ -146,6 +146,7 @@ class engine {
   void seed(entry& e, store::node_id node, instant now);
   void recall(entry& e, instant now);  // memory.cpp
   void inherit(entry& e, store::node_id node, const std::map<std::string, std::string>& labels, instant now);
+  void disown_labels(strategy_run& run) const;
   void stop(entry& e);
   input& open_input(const rule& r, watched_column& column, instant now);
   watched_column& watch(const store::column_spec& spec, instant now);

@@ -74,7 +74,7 @@ void engine::set_policies(const std::vector<policy>& policies, instant now) {
       e.allowed = allowed;
       e.run->set_dry_run(!e.enforced);
       if (was_there && was_allowed != allowed) {
-        e.run->disown_labels();
+        disown_labels(*e.run);
         for (const auto& [node, labels] : told_) inherit(e, node, labels, now);
       }
       // Labels that it gave in a dry run, or while it was not allowed to, were never written. They lose
@@ -188,6 +188,13 @@ void engine::inherit(entry& e, store::node_id node, const std::map<std::string, 
                      instant now) {
   static const std::map<std::string, std::string> none;
   e.run->inherit(node, e.allowed ? labels : none, now, context_);
+}
+
+/// For all nodes that are known, whether the run has seen them or not.
+void engine::disown_labels(strategy_run& run) const {
+  for (std::uint32_t n = 0; n < known_.size(); ++n) {
+    if (known_[n]) run.disown_labels(store::node_id{n});
+  }
 }
 
 void engine::stop(entry& e) {

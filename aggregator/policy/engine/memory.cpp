@@ -106,7 +106,7 @@ std::vector<strategy_mark> engine::marks() const {
   for (const auto& [id, e] : entries_) {
     if (!e.run->judges()) continue;
     out.push_back({id.policy, e.uid, id.kind, content_of(id.policy, e.run->definition()),
-                   e.run->budget().last_given(), e.run->serial()});
+                   e.run->budget().last_given(), e.run->serial(), !e.allowed});
   }
   return out;
 }
@@ -125,13 +125,18 @@ void engine::set_memory(engine_memory m) {
 
 /// Once for each strategy: what ends in this process and comes back later begins anew, as it does where
 /// nothing was recalled. If the policy was edited meanwhile, a run of the old definition recalls its state,
-/// and hands it over as in a process that has seen the edit.
+/// and hands it over as in a process that has seen the edit. Where the labels of its name were another
+/// object's, and are its own by now, it begins as it would in a process that has seen the change of owner.
 void engine::recall(entry& e, instant now) {
   strategy_run& run = *e.run;
   const strategy_id id{run.key(), run.definition().kind};
   if (!memory_ || !recalled_.insert(id).second) return;
   const auto known = memory_(id.policy, e.uid, id.kind);
   if (!known) return;
+  const bool disowned = known->disowned && e.allowed;
+  // Its slots stood for labels that nobody wrote. From here on each label that is there has one; the caller
+  // opens the budget afterwards.
+  if (disowned) run.set_writes_labels(false, now, context_);
   // In a cluster the Node objects may be read later.
   const std::uint32_t nodes = std::max(context_.known_nodes, known_count_);
   const auto recall_into = [&](strategy_run& to) {
@@ -142,12 +147,15 @@ void engine::recall(entry& e, instant now) {
       if (const auto words = known->of(store::node_id{n})) to.recall(store::node_id{n}, *words, nodes);
     }
   };
-  if (known->content == content_of(id.policy, run.definition())) return recall_into(run);
-  if (!known->definition) return;
-  strategy_run before(id.policy, effective(*known->definition), {}, 0);
-  before.set_writes_labels(run.writes_labels(), now, context_);
-  recall_into(before);
-  run.carry_over(before, nodes);
+  if (known->of && known->content == content_of(id.policy, run.definition())) {
+    recall_into(run);
+  } else if (known->of && known->definition) {
+    strategy_run before(id.policy, effective(*known->definition), {}, 0);
+    before.set_writes_labels(run.writes_labels(), now, context_);
+    recall_into(before);
+    run.carry_over(before, nodes);
+  }
+  if (disowned) disown_labels(run);
 }
 
 }  // namespace binnacle::policy

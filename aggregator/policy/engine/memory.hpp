@@ -21,6 +21,7 @@ struct strategy_mark {
   std::uint64_t content = 0;          ///< content_of()
   std::optional<instant> last_given;  ///< when a label of it went on last: coolDown
   std::uint32_t serial = 0;           ///< names the run in the engine that wrote it; means nothing to another
+  bool disowned = false;              ///< it could give no labels: those under its name were another policy's
 };
 
 /// A number that is equal for strategies with the same content.
@@ -33,11 +34,13 @@ struct remembered_strategy {
   std::optional<strategy> definition = {};
   instant taken{};  ///< when the snapshot was taken, in this process's time
   std::optional<instant> last_given = {};
-  /// What strategy_run::save() wrote of the node; none: nothing.
-  std::function<std::optional<store::word_reader>(store::node_id)> of;
+  /// What strategy_run::save() wrote of the node; none: nothing. Empty: only `disowned` is known.
+  std::function<std::optional<store::word_reader>(store::node_id)> of = {};
+  /// Labels of this kind under the policy's name, if nodes carry any, are those of another object.
+  bool disowned = false;
 };
 
-/// Finds a strategy of that object in a snapshot; none: it is not there.
+/// Finds what a snapshot says of a strategy of that object; none: nothing.
 using engine_memory =
     std::function<std::optional<remembered_strategy>(const policy_key&, std::string_view uid, strategy_kind)>;
 

@@ -81,9 +81,10 @@ class strategy_run {
   /// another process writes the labels, they also say which nodes have a slot.
   void inherit(store::node_id node, const std::map<std::string, std::string>& labels, instant now,
                run_context& out);
-  /// The labels that are on nodes are another policy's doing: values alone decide from now on.
-  void disown_labels() noexcept {
-    for (rule_state& s : states_) s.settled = true;
+  /// The labels that are on the node are another policy's doing: values alone decide from now on.
+  void disown_labels(store::node_id node) {
+    at(node);
+    for (rule_state& s : rules(node)) s.settled = true;
   }
   /// The node is gone: its state, its slot in the budget.
   void forget(store::node_id node, instant now, run_context& out);

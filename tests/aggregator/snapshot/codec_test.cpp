@@ -51,7 +51,8 @@ snapshot sample() {
                           .uid = "7c9",
                           .kind = policy::strategy_kind::deschedule,
                           .content = 0xfedcba9876543210,
-                          .last_given = instant(80s)});
+                          .last_given = instant(80s),
+                          .disowned = true});
   s.strategies.push_back({.key = {"lab", "cold"}, .kind = policy::strategy_kind::minimizepower});
   s.policies.push_back({policy_of(80), "TASPolicy lab/hot", false, true});
   s.policies.push_back({policy_of(90), "TASPolicy lab/hot", true, false});
@@ -81,6 +82,9 @@ TEST_SUITE("aggregator/snapshot/codec") {
     CHECK(back->strategies[0].kind == policy::strategy_kind::deschedule);
     CHECK(back->strategies[0].content == 0xfedcba9876543210);
     CHECK(back->strategies[0].last_given == instant(80s));
+    CHECK(back->strategies[0].disowned);
+    CHECK_FALSE(back->strategies[1].disowned);
+    CHECK(back->says_heard);
     CHECK(back->strategies[1].uid.empty());
     CHECK(back->strategies[1].kind == policy::strategy_kind::minimizepower);
     CHECK_FALSE(back->strategies[1].last_given.has_value());
@@ -162,6 +166,8 @@ TEST_SUITE("aggregator/snapshot/codec") {
     CHECK(read->nodes.size() == 1);
     CHECK(read->policies.empty());
     CHECK(read->nodes[0].tenants.empty());
+    REQUIRE_MESSAGE(read->nodes[0].heard.has_value(), "it has values, so its agent was there");
+    CHECK(read->nodes[0].heard->until == read->taken);
   }
 
   TEST_CASE("more versions of policies than a snapshot may have are not read") {
