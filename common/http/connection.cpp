@@ -56,7 +56,6 @@ constexpr std::size_t small_buffer = 4u << 10;  // for a caller without a certif
 constexpr std::chrono::seconds last_look{2};    // how long we read from a peer that has had its answer
 constexpr std::chrono::milliseconds between_looks{100};
 constexpr std::size_t small_answer = 16u << 10;  // is not counted: a connection may take this much anyway
-constexpr int unsent = 64 << 10;                 // more of an answer waits in our memory, where it is counted
 constexpr std::chrono::seconds live_pause{10};   // a live answer is asked at least so often
 constexpr std::size_t live_part = 64u << 10;     // what a peer must take within write_deadline
 // How many bits count as one address. With IPv6 a caller usually has a whole /64, that is 2^64 addresses.
@@ -118,7 +117,7 @@ class connection final : public guest {
                 tls::role::server),
         answered_(core.loop),
         place_(core.open.insert(core.open.end(), this)) {
-    stream_.keep_unsent(unsent);
+    stream_.keep_in_kernel(async::stranger_share);
     core_.seats.enter(*this);
     ++core_.counters.open;
   }
@@ -237,7 +236,10 @@ task<bool> connection::begin() {
   if (shaken.has_value()) {
     tls::identity who;
     if (stream_.peer_identity(who)) peer_ = std::move(who);
-    if (peer_) showed_certificate();
+    if (peer_) {
+      showed_certificate();
+      stream_.keep_in_kernel(async::named_share);
+    }
     shown_ = stream_.peer_shown();
     co_return true;
   }

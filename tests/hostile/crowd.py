@@ -1,10 +1,11 @@
 """An attacker without credentials: connections to a port of loopback that say nothing, or too little, and are kept open as long as the server lets them.
 
-    crowd.py PORT [--many N] [--rate N] [--say nothing|noise|hello|half-hello|long-hello|request|session|drip-head|drip-body|large-body|pipeline|deaf|sip] [--tls]
+    crowd.py PORT [--many N] [--rate N] [--say nothing|noise|hello|half-hello|long-hello|request|session|drip-head|drip-body|large-body|pipeline|deaf|stuff|sip] [--tls]
         [--path PATH] [--cert FILE --key FILE] [--networks N] [--first N]
 
 At most N are held at a time, those that the server closed being replaced, and at most `rate` are made in a second. Whoever drips sends another byte every
-1.5 s. Whoever pipelines sends request after request, and throws the answers away. The deaf ask for PATH and never read an answer; who sips takes a byte every
+1.5 s. Whoever pipelines sends request after request, and throws the answers away. The deaf ask for PATH and never read an answer;
+who stuffs does so until nobody takes another request; who sips takes a byte every
 1.5 s. With --tls what is said comes after a handshake, with --cert after one that shows a certificate. Goes on until SIGTERM.
 Prints "made N closed N" each second and at the end: how many were made, and how many of them the server closed.
 """
@@ -52,7 +53,7 @@ def words(say, path):
     announced = begun + b"Content-Length: 1000000\r\n\r\n"
     return {"nothing": b"", "noise": b"\x00" * 64, "hello": hello, "half-hello": hello[:40], "long-hello": long_hello(), "session": b"", "request": begun,
             "drip-head": begun + b"X: ", "drip-body": announced, "large-body": announced + b"x" * 990_000,
-            "pipeline": (begun + b"\r\n") * 2000, "deaf": ask, "sip": ask}[say]
+            "pipeline": (begun + b"\r\n") * 2000, "deaf": ask, "stuff": ask * 400, "sip": ask}[say]
 
 
 GONE = select.EPOLLRDHUP | select.EPOLLHUP | select.EPOLLERR
@@ -78,8 +79,9 @@ class Crowd:
 
     def connect(self):
         one = socket.socket()
-        if self.options.say in ("deaf", "sip"):
+        if self.options.say in ("deaf", "stuff", "sip"):
             one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            one.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
         # 127.0.1.66, 127.0.2.66, ...: each a /24 of its own. Network 0 is that of those who behave, who have 127.0.0.1.
         one.bind((f"127.0.{self.options.first + self.made % self.options.networks}.66", 0))
         one.settimeout(5)
@@ -212,7 +214,7 @@ def main():
     parser.add_argument("port", type=int)
     parser.add_argument("--many", type=int, default=1000)
     parser.add_argument("--rate", type=float, default=500)
-    parser.add_argument("--say", default="nothing", choices=["nothing", "noise", "hello", "half-hello", "long-hello", "request", "session", "drip-head", "drip-body", "large-body", "pipeline", "deaf", "sip"])
+    parser.add_argument("--say", default="nothing", choices=["nothing", "noise", "hello", "half-hello", "long-hello", "request", "session", "drip-head", "drip-body", "large-body", "pipeline", "deaf", "stuff", "sip"])
     parser.add_argument("--tls", action="store_true")
     parser.add_argument("--path", default="/metrics")
     parser.add_argument("--cert")
