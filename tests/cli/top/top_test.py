@@ -44,8 +44,8 @@ class Sitting(unittest.TestCase):
         return t
 
 
-class Small(Sitting):
-    """Three agents whose one metric a file says, so that the numbers are known to the digit."""
+class ThreeAgents(Sitting):
+    """Their one metric a file says, so that the numbers are known to the digit."""
 
     def setUp(self):
         super().setUp()
@@ -65,6 +65,8 @@ class Small(Sitting):
         new.write_text(f"# TYPE {METRIC} gauge\n{METRIC} {value}\n")
         new.rename(folder / "probe.prom")
 
+
+class Small(ThreeAgents):
     def order(self, t):
         """The names of the rows, from the top."""
         return [line.split()[0] for line in t.lines() if re.match(r"(alpha|beta)\S* ", line) and ":" not in line.split()[0]]
@@ -222,7 +224,7 @@ class Hostile(Sitting):
         self.assertNotEqual(t.screen.title, "owned")
 
 
-class Names(Small):
+class Names(ThreeAgents):
     """The three agents, told under names as nobody should give them."""
 
     NAMES = {
