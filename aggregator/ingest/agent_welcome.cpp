@@ -174,7 +174,6 @@ void agent_session::welcome(std::uint32_t reauthenticate_after_s, instant now) {
   ++c.counters.open;
   --c.counters.greeting;
   leave_seat();
-  peer_.keep_in_kernel(async::named_share);
   c.known.add(address_, now);
   c.core.connected(*node_, said.agent_version, peer_.peer_address(), now);
   tell(fmt::format("{} connected, agent {}", who(), said.agent_version), now);

@@ -17,7 +17,6 @@
 
 #include "aggregator/ingest/lobby.hpp"
 
-#include "common/async/stream.hpp"
 #include "common/async/timers.hpp"
 
 #include <boost/asio/socket_base.hpp>
@@ -197,7 +196,6 @@ void lobby::take(async::tcp_socket socket) {
   if (!std::exchange(i.watching, true))
     i.tasks.keep("silent connections", [self = impl_] { return impl::watch(self); });
   const bool alone = i.in_order.empty();
-  async::keep_in_kernel(socket, async::stranger_share);
   auto who = std::make_shared<visitor>(std::move(socket), async::within(i.patience));
   i.enter(*who);
   i.tasks.spawn("a connection that may become an agent's", impl::receive(impl_, std::move(who)));

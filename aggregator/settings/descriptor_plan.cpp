@@ -11,9 +11,10 @@ namespace {
 // Descriptors for the program itself: connections to the API server, files that are read or followed, event
 // loops. About a hundred are in use.
 constexpr std::size_t own = 192;
-// Of each face. A stranger's connection costs up to 70 KB, most of it in the kernel (async::stranger_share).
-constexpr std::size_t most_callers = 1024;
-constexpr std::size_t most_queue = 1000;    // agents without a session: so many in the lobby, and in line
+// Of each face. A connection of a stranger who sends without end and reads nothing costs 150 KB in the kernel
+// (128 KiB of them unread: tcp(7), tcp_rmem), for which the container pays.
+constexpr std::size_t most_callers = 512;
+constexpr std::size_t most_queue = 1000;  // agents without a session: so many in the lobby, and in line
 
 }  // namespace
 

@@ -305,20 +305,16 @@ void stream::drop() {
   close();
 }
 
-void keep_in_kernel(tcp_socket& socket, const kernel_share& share) {
-  ::setsockopt(socket.native_handle(), SOL_SOCKET, SO_RCVBUF, &share.unread, sizeof share.unread);
-  ::setsockopt(socket.native_handle(), IPPROTO_TCP, TCP_NOTSENT_LOWAT, &share.unsent, sizeof share.unsent);
+void stream::keep_unsent(int bytes) {
+  ::setsockopt(impl_->socket.native_handle(), IPPROTO_TCP, TCP_NOTSENT_LOWAT, &bytes, sizeof bytes);
 }
-
-void stream::keep_in_kernel(const kernel_share& share) { async::keep_in_kernel(impl_->socket, share); }
 
 void stream::as_live_feed(std::chrono::milliseconds patience) {
   error_code ignored;
   impl_->socket.set_option(asio::socket_base::send_buffer_size(32 << 10), ignored);  // the kernel doubles it
   // Bytes that the kernel has not sent yet are older than the values that we have by now. So a write waits
   // until few such bytes are left.
-  constexpr int unsent = 4 << 10;
-  ::setsockopt(impl_->socket.native_handle(), IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent, sizeof unsent);
+  keep_unsent(4 << 10);
   const int ms = static_cast<int>(patience.count());
   ::setsockopt(impl_->socket.native_handle(), IPPROTO_TCP, TCP_USER_TIMEOUT, &ms, sizeof ms);
 }

@@ -22,19 +22,6 @@ class turnstile;
 /// try, in order.
 using address_choice = std::function<std::vector<std::size_t>(const std::vector<std::string>& found)>;
 
-/// What the kernel keeps of one connection, in bytes: about twice `unread` of what has come and nobody reads
-/// (socket(7), SO_RCVBUF), and `unsent` for the peer besides what is on its way (tcp(7), TCP_NOTSENT_LOWAT).
-/// By itself it would keep up to 6 and 4 MiB. A container pays for it as for its own memory (cgroup v2, `sock`
-/// in memory.stat), and nobody sees it in the program's.
-struct kernel_share {
-  int unread, unsent;
-};
-/// For those who have shown nothing, and may take every place there is.
-inline constexpr kernel_share stranger_share{8 << 10, 8 << 10};
-/// For those whom a certificate or a token has named.
-inline constexpr kernel_share named_share{256 << 10, 64 << 10};
-void keep_in_kernel(tcp_socket& socket, const kernel_share& share);
-
 /// A TCP connection, plain or under TLS. Every wait has a deadline. Include from .cpp files only. One
 /// coroutine may read while another writes. A read that timed out may be tried again. After any other error,
 /// and after a write that timed out, only close() may be called. An operation that finds its data ready does
@@ -80,7 +67,9 @@ class stream {
   /// speak TLS.
   void write_plain(std::string_view text);
 
-  void keep_in_kernel(const kernel_share& share);
+  /// The kernel keeps about this much for the peer besides what is on its way (tcp(7), TCP_NOTSENT_LOWAT).
+  /// By itself it would keep 4 MiB for a peer that does not read.
+  void keep_unsent(int bytes);
 
   /// For a link on which only the newest data matters. Little of it waits in the kernel: about 64 KiB, and a
   /// write begins only when no more than 4 KiB are still unsent (Linux, tcp(7), TCP_NOTSENT_LOWAT). If the

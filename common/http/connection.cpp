@@ -56,8 +56,12 @@ constexpr std::size_t small_buffer = 4u << 10;  // for a caller without a certif
 constexpr std::chrono::seconds last_look{2};    // how long we read from a peer that has had its answer
 constexpr std::chrono::milliseconds between_looks{100};
 constexpr std::size_t small_answer = 16u << 10;  // is not counted: a connection may take this much anyway
-constexpr std::chrono::seconds live_pause{10};   // a live answer is asked at least so often
-constexpr std::size_t live_part = 64u << 10;     // what a peer must take within write_deadline
+// The kernel takes about so much of an answer in advance; more waits in our memory, where it is counted. A
+// container pays for the kernel's queues as for its own memory (cgroup v2), and a caller without a
+// certificate may have every place there is.
+constexpr int unsent = 64 << 10, unsent_to_a_stranger = 8 << 10;
+constexpr std::chrono::seconds live_pause{10};  // a live answer is asked at least so often
+constexpr std::size_t live_part = 64u << 10;    // what a peer must take within write_deadline
 // How many bits count as one address. With IPv6 a caller usually has a whole /64, that is 2^64 addresses.
 constexpr unsigned v4_bits = 32, v6_bits = 64;
 
@@ -117,7 +121,7 @@ class connection final : public guest {
                 tls::role::server),
         answered_(core.loop),
         place_(core.open.insert(core.open.end(), this)) {
-    stream_.keep_in_kernel(async::stranger_share);
+    stream_.keep_unsent(unsent_to_a_stranger);
     core_.seats.enter(*this);
     ++core_.counters.open;
   }
@@ -238,7 +242,7 @@ task<bool> connection::begin() {
     if (stream_.peer_identity(who)) peer_ = std::move(who);
     if (peer_) {
       showed_certificate();
-      stream_.keep_in_kernel(async::named_share);
+      stream_.keep_unsent(unsent);
     }
     shown_ = stream_.peer_shown();
     co_return true;

@@ -610,7 +610,7 @@ class UnreadAnswers(Hostile):
         self.asked_again(health, scheduler)
         during = self.in_sockets()
         print(f"\n    in sockets: {before} MiB before, {during} MiB under attack", end="")
-        # 1,024 connections, of which either end may hold 64 KiB, and there is more than Binnacle on this machine. Without a bound it is 600 MiB.
+        # 512 connections of some 200 KiB, both ends included; and there is more than Binnacle on this machine. Where a face had 4,096 places it was 550 MiB.
         self.assertLess(during - before, 256)
         self.assert_served(livez=health, filter=scheduler)
 

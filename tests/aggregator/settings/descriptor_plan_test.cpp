@@ -19,7 +19,7 @@ TEST_SUITE("aggregator/settings/descriptor_plan") {
     CHECK(!p.is_tight);
     CHECK(p.agents == 20'000);
     CHECK(p.agents_queue == 1'000);
-    CHECK(p.health == 1'024);
+    CHECK(p.health == 512);
   }
 }
 
