@@ -40,7 +40,7 @@ namespace binnacle::model_servers {
 ///
 /// The first call for a V2 model asks for its metadata: what its input is called, and what it takes. A server
 /// that does not say is asked as WAO asks its models. When a model refuses a question, its metadata are read
-/// again: it may be another model by then. When a V2 model's answer names another version than the last one,
+/// again: it may be another model by then. When a model's answer names another version than the last one,
 /// all curves of that model are asked for again at once; no curve is put together from two versions.
 class asker {
  public:
