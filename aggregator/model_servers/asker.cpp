@@ -6,9 +6,17 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 #include <utility>
 
 namespace binnacle::model_servers {
+namespace {
+
+constexpr std::string_view falling_behind =
+    "it needs more than 15 minutes for the curves that it is asked for";
+static_assert(asker::asked_again_after == std::chrono::minutes(15));
+
+}  // namespace
 
 /// Whether there is room for one more question. If not, those are dropped that nobody has wanted for a while:
 /// their nodes' inputs have moved on.
@@ -32,6 +40,7 @@ std::shared_ptr<const predict::model> asker::want(const question& q, instant now
     full_ = !make_room(now);
     if (full_) return nullptr;
     at = entries_.try_emplace(q).first;
+    at->second.answered_at = now - counts_for;
   }
   entry& e = at->second;
   e.wanted_at = now;
@@ -42,9 +51,11 @@ std::shared_ptr<const predict::model> asker::want(const question& q, instant now
 std::string asker::trouble(const question& q) const {
   const auto at = entries_.find(q);
   if (at == entries_.end()) return full_ ? "more curves are asked for than are kept" : "";
+  const entry& e = at->second;
   const auto s = servers_.find(q.model.server());
-  const std::string& of_server = s == servers_.end() ? at->second.trouble : s->second.trouble;
-  return at->second.trouble.empty() ? of_server : at->second.trouble;
+  if (!e.trouble.empty() || s == servers_.end()) return e.trouble;
+  const bool waits = s->second.trouble.empty() && s->second.falls_behind && e.known == nullptr;
+  return waits ? std::string(falling_behind) : s->second.trouble;
 }
 
 std::vector<std::string> asker::troubles() const {
@@ -58,8 +69,9 @@ std::vector<std::string> asker::troubles() const {
   constexpr std::string_view meanwhile =
       "nodes with this model use its last curve for an hour, then the learned one";
   for (const auto& [name, s] : servers_) {
-    if (!s.trouble.empty() && out.size() < most)
-      out.push_back(fmt::format("model server {}: {}; {}", name, s.trouble, meanwhile));
+    const std::string_view what = s.trouble.empty() && s.falls_behind ? falling_behind : s.trouble;
+    if (!what.empty() && out.size() < most)
+      out.push_back(fmt::format("model server {}: {}; {}", name, what, meanwhile));
   }
   const served_model* last = nullptr;
   for (const auto& [q, e] : entries_) {
@@ -119,6 +131,19 @@ void asker::forget_unused() {
   std::erase_if(batches_, is_unused);
 }
 
+asker::call asker::call_for(const question& q, const entry& e, const server& s, instant now) {
+  call c{q, e.watts.size(), 0, {}};
+  if (q.model.speaks == protocol::v2) {
+    const auto input = inputs_.find(q.model);
+    if (input == inputs_.end()) return c;
+    c.input = input->second;
+  }
+  // Whether an ill server is well again, one load shows.
+  const bool one = c.input.one_at_a_time() || !s.trouble.empty();
+  c.count = std::min(one ? 1 : batch_of(q, e, now), points - e.watts.size());
+  return c;
+}
+
 std::vector<asker::call> asker::next(instant now, const may_be_asked& may) {
   const auto dropped = std::erase_if(entries_, [&](const auto& one) {
     if (now - one.second.wanted_at < dropped_after) return false;
@@ -126,25 +151,34 @@ std::vector<asker::call> asker::next(instant now, const may_be_asked& may) {
     return s == servers_.end() || !s->second.busy;
   });
   if (dropped != 0 || any_dropped_) forget_unused();
-  std::vector<call> out;
-  for (auto& [q, e] : entries_) {
-    if (!due(e, now) || (may && !may(q.model))) continue;
-    server& s = servers_[q.model.server()];
+  // The least rank has the turn.
+  const auto rank = [](const server& s, const entries::value_type& one) {
+    const auto& [q, e] = one;
+    return std::tuple<bool, const served_model&, bool, instant>(q.model <= s.last, q.model, e.watts.empty(),
+                                                                e.answered_at);
+  };
+  std::map<std::string_view, const entries::value_type*> turns;  // by server
+  for (const auto& one : entries_) {
+    if (!due(one.second, now) || (may && !may(one.first.model))) continue;
+    const auto there = servers_.try_emplace(one.first.model.server()).first;
+    const server& s = there->second;
     if (s.busy || now < s.not_before) continue;
-    s.busy = true;
-    call c{q, e.watts.size(), 0, {}};
-    if (q.model.speaks == protocol::v2) {
-      const auto input = inputs_.find(q.model);
-      if (input == inputs_.end()) {
-        out.push_back(std::move(c));
-        continue;
-      }
-      c.input = input->second;
+    const entries::value_type*& turn = turns[there->first];
+    if (turn == nullptr || rank(s, one) < rank(s, *turn)) turn = &one;
+  }
+  std::vector<call> out;
+  for (auto& [name, s] : servers_) {
+    const auto turn = turns.find(name);
+    if (turn != turns.end()) {
+      const auto& [q, e] = *turn->second;
+      out.push_back(call_for(q, e, s, now));
+      s.busy = true;
+      s.last = q.model;
+      if (!s.at_work_since) s.at_work_since = now;
+    } else if (!s.busy) {
+      s.at_work_since.reset();
     }
-    // Whether an ill server is well again, one load shows.
-    const bool one = c.input.one_at_a_time() || !s.trouble.empty();
-    c.count = std::min(one ? 1 : batch_of(q, e, now), points - e.watts.size());
-    out.push_back(std::move(c));
+    s.falls_behind = s.at_work_since && now - *s.at_work_since >= asked_again_after;
   }
   return out;
 }

@@ -13,6 +13,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
 #include <string_view>
@@ -22,19 +23,24 @@ namespace binnacle::model_servers {
 
 /// Decides which question is asked when, and keeps the answers. Pure: time and answers are given.
 ///
-/// One call at a time goes to each server. A server that cannot be reached, or says that it is overloaded,
-/// gets no calls for a random time, which grows with each failure up to a minute. If a server refuses a
-/// model, or the model's answer is impossible, only this model gets a pause: a second at first, 15 minutes at
-/// most. A batch that may be too large, or is answered in part, is halved, and the limit for this model is
-/// remembered; an hour later twice as many points are tried. A batch that is not answered in time is halved,
-/// too, and the model gets a pause; only if a single load is not answered in time does the server count as
-/// ill. An ill server is asked for one load first. After 15 minutes an answer is asked for again; while no
-/// new one comes, it counts for an hour. Bounds: most_questions. Questions that nobody asks any more for 10
-/// minutes are dropped; when there is no room for another one, those that nobody asks any more for 30 s.
+/// One call at a time goes to each server, and its models take turns. Of a model's questions the one whose
+/// curve was begun goes first, then the one that has been without a curve for the longest time, or will be
+/// first. So a slow model delays another one by a call, and no question waits for ever. troubles() names a
+/// server that always had something due for 15 minutes.
+///
+/// A server that cannot be reached, or says that it is overloaded, gets no calls for a random time, which
+/// grows with each failure up to a minute. If a server refuses a model, or the model's answer is impossible,
+/// only this model gets a pause: a second at first, 15 minutes at most. A batch that may be too large, or is
+/// answered in part, is halved, and the limit for this model is remembered; an hour later twice as many
+/// points are tried. A batch that is not answered in time is halved, too, and the model gets a pause; only if
+/// a single load is not answered in time does the server count as ill. An ill server is asked for one load
+/// first. After 15 minutes an answer is asked for again; while no new one comes, it counts for an hour.
+/// Bounds: most_questions. Questions that nobody asks any more for 10 minutes are dropped; when there is no
+/// room for another one, those that nobody asks any more for 30 s.
 ///
 /// The first call for a V2 model asks for its metadata: what its input is called, and what it takes. A server
 /// that does not say is asked as WAO asks its models. When a model refuses a question, its metadata are read
-/// again: it may be another model by then. When a V2 model's answer names another version than the last one,
+/// again: it may be another model by then. When a model's answer names another version than the last one,
 /// all curves of that model are asked for again at once; no curve is put together from two versions.
 class asker {
  public:
@@ -82,10 +88,13 @@ class asker {
     backoff pauses{{std::chrono::milliseconds(500), std::chrono::seconds(1), std::chrono::minutes(1)}};
     instant not_before{};
     std::string trouble;
+    served_model last;                     // that was asked: the next one in order has the next turn
+    std::optional<instant> at_work_since;  // no moment since then in which nothing was due
+    bool falls_behind = false;
   };
   struct entry {
     std::shared_ptr<const predict::model> known;
-    instant answered_at{};
+    instant answered_at{};  // before the first answer: as if an earlier one had just ceased to count
     instant wanted_at{};
     instant not_before{};
     backoff pauses{{std::chrono::seconds(1), std::chrono::seconds(2), asked_again_after}};
@@ -105,8 +114,10 @@ class asker {
   void note_version(const served_model& model, const std::string& said, instant now);
   void take_metadata(const call& c, entry& e, const result<reply>& got, instant now);
   bool due(const entry& e, instant now) const;
+  call call_for(const question& q, const entry& e, const server& s, instant now);
 
-  std::map<question, entry> entries_;
+  using entries = std::map<question, entry>;
+  entries entries_;
   std::map<std::string, server> servers_;
   std::map<served_model, model_input> inputs_;  // of V2 models whose metadata were asked for
   /// That answered last, where the server says it.

@@ -34,7 +34,7 @@ constexpr tag metadata_name = 1, metadata_version = 2, metadata_inputs = 4;
 constexpr tag described_name = 1, described_type = 2, described_shape = 3;
 // tensorflow-serving-api: PredictRequest, PredictResponse, ModelSpec; tensorflow: TensorProto,
 // TensorShapeProto.
-constexpr tag predict_spec = 1, predict_inputs = 2, predict_outputs = 1;
+constexpr tag predict_spec = 1, predict_inputs = 2, predict_outputs = 1, predicted_by = 2;
 constexpr tag spec_name = 1, spec_version = 2, spec_signature = 3, wrapped_value = 1;
 constexpr tag entry_key = 1, entry_value = 2;
 constexpr tag proto_type = 1, proto_shape = 2, proto_content = 4, proto_float = 5, proto_double = 6,
@@ -258,6 +258,32 @@ described_input read_description(pbf_reader from) {
 
 // Answers of TensorFlow Serving.
 
+/// The whole number in this field of a message; 0, its default, if the field is not there.
+std::int64_t integer_in(pbf_reader from, tag field) {
+  std::int64_t out = 0;
+  while (from.next()) {
+    if (from.tag() == field && from.wire_type() == pbf_wire_type::varint) {
+      out = from.get_int64();
+    } else {
+      from.skip();
+    }
+  }
+  return out;
+}
+
+/// The version that a ModelSpec names; empty if it names none.
+std::string version_in(pbf_reader spec) {
+  std::string out;
+  while (spec.next()) {
+    if (spec.tag() == spec_version && spec.wire_type() == pbf_wire_type::length_delimited) {
+      out = std::to_string(integer_in(spec.get_message(), wrapped_value));
+    } else {
+      spec.skip();
+    }
+  }
+  return out;
+}
+
 /// How many elements a shape has, at most `most`.
 std::size_t elements_of(pbf_reader shape, std::size_t most) {
   std::size_t out = 1;
@@ -266,15 +292,7 @@ std::size_t elements_of(pbf_reader shape, std::size_t most) {
       shape.skip();
       continue;
     }
-    std::int64_t size = 0;
-    pbf_reader dimension = shape.get_message();
-    while (dimension.next()) {
-      if (dimension.tag() == dimension_size && dimension.wire_type() == pbf_wire_type::varint) {
-        size = dimension.get_int64();
-      } else {
-        dimension.skip();
-      }
-    }
+    const std::int64_t size = integer_in(shape.get_message(), dimension_size);
     // Neither factor is beyond `most`, which is small.
     out *= static_cast<std::size_t>(std::clamp<std::int64_t>(size, 0, static_cast<std::int64_t>(most)));
     out = std::min(out, most);
@@ -321,11 +339,17 @@ result<values> read_tensor(pbf_reader from, std::size_t most) {
 /// Reads the output named "outputs", as in WAO's models, else the first one by name, because the entries of a
 /// map come in any order.
 result<model_answer> predict_response(std::string_view message, std::size_t most) {
+  model_answer out;
   std::optional<std::string> chosen;
   std::string_view tensor;
   pbf_reader from(message.data(), message.size());
   while (from.next()) {
-    if (from.tag() != predict_outputs || from.wire_type() != pbf_wire_type::length_delimited) {
+    const bool is_message = from.wire_type() == pbf_wire_type::length_delimited;
+    if (is_message && from.tag() == predicted_by) {
+      out.version = version_in(from.get_message());
+      continue;
+    }
+    if (!is_message || from.tag() != predict_outputs) {
       from.skip();
       continue;
     }
@@ -351,7 +375,6 @@ result<model_answer> predict_response(std::string_view message, std::size_t most
   if (!chosen) return error{errc::protocol, "the answer has no output"};
   auto numbers = read_tensor(pbf_reader(tensor.data(), tensor.size()), most);
   if (numbers.has_error()) return numbers.error();
-  model_answer out;
   out.watts = std::move(*numbers);
   return out;
 }

@@ -44,7 +44,7 @@ struct model_answer {
   static constexpr std::size_t longest_version = 64;
 
   std::vector<double> watts;
-  std::string version;  ///< of the model that answered, where a V2 server says it; else empty
+  std::string version;  ///< of the model that answered; empty, if the server does not say it
 };
 
 /// Reads a body that came with status 200. Errors: protocol, if the body does not answer the question;

@@ -21,7 +21,8 @@ struct demand {
 };
 /// `usage`: the share of its CPU request that a pod is assumed to use. WAO's objectives do not apply it to
 /// the pod that is placed: `cores` is what theirs takes it to use. Once it is placed, every objective counts
-/// that share of its request.
+/// that share of its request, for what is in flight is counted once for all policies. WAO counts otherwise:
+/// docs/power.md says how.
 demand demand_of(const pod_cpu& pod, double usage, objective by = objective::best_chord);
 
 /// A candidate: what is known of it up to the cap, and its load in cores, what is in flight included. Null:

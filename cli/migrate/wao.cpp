@@ -101,7 +101,17 @@ void allow_server(const node_model& m, const std::string& whose, migration& out)
             server, m.model.port));
 }
 
-void take_collectors(const manifest& m, const std::string& where, migration& out) {
+/// Says what to do about the parts of a NodeConfig that are not asked. `where`: "spec.", or "spec.template.".
+void take_unasked(const manifest& m, const std::string& where, migration& out) {
+  if (const auto bmc = text_of(m.body, where + "predictor.powerConsumptionEndpointProvider.endpoint");
+      !bmc.empty()) {
+    out.yours(
+        m.title(),
+        fmt::format("powerConsumptionEndpointProvider is not asked. See what it answers, and write that into "
+                    "predictor.powerConsumption: curl -ku USER:PASSWORD "
+                    "{}/redfish/v1/Systems/ID/MachineLearningModel{}",
+                    bmc, bmc.find("{{") == bmc.npos ? "" : ", with a node's values in the braces' place"));
+  }
   const auto type = [&](std::string_view collector) {
     return text_of(m.body, fmt::format("{}metricsCollector.{}.type", where, collector));
   };
@@ -127,16 +137,7 @@ bool take_node_config(const manifest& m, migration& out) {
     allow_secret(read.model->model.secret, m.title(), out);
     ++out.wao.objects;
   }
-  if (const auto bmc = text_of(m.body, "spec.predictor.powerConsumptionEndpointProvider.endpoint");
-      !bmc.empty()) {
-    out.yours(
-        m.title(),
-        fmt::format("powerConsumptionEndpointProvider is not asked. See what it answers, and write that into "
-                    "predictor.powerConsumption: curl -ku USER:PASSWORD "
-                    "{}/redfish/v1/Systems/ID/MachineLearningModel",
-                    bmc));
-  }
-  take_collectors(m, "spec.", out);
+  take_unasked(m, "spec.", out);
   return true;
 }
 
@@ -145,7 +146,7 @@ bool take_template(const manifest& m, migration& out) {
   const auto read = model_servers::node_template::read({name_space_of(m), m.name}, spec_of(m));
   if (read.has_error()) {
     out.yours(m.title(), read.error().message);
-    take_collectors(m, "spec.template.", out);
+    take_unasked(m, "spec.template.", out);
     return true;
   }
   const auto one = read->model_of({"one.example.com", "192.0.2.1"});
@@ -174,7 +175,7 @@ bool take_template(const manifest& m, migration& out) {
                             name_space_of(m)));
     }
   }
-  take_collectors(m, "spec.template.", out);
+  take_unasked(m, "spec.template.", out);
   return true;
 }
 

@@ -1,6 +1,8 @@
 #include "aggregator/model_servers/asker.hpp"
 #include "tests/aggregator/model_servers/asker_world.hpp"
 
+#include <vector>
+
 namespace asker_parts_test {
 
 using namespace binnacle;
@@ -97,6 +99,60 @@ TEST_SUITE("aggregator/model_servers/asker/parts") {
     CHECK(w.curve(about("h:1", "slow"), 4) == 5 + 34);  // 101, 50, 25, 12 and 6 loads; then 33 x 3 and 2
     CHECK(w.curve(about("h:1", "slowest"), 1) == 6 + 101);
     CHECK_MESSAGE(count(w.it, call_outcome::failed) == 0, "the server was never left alone");
+  }
+
+  TEST_CASE(
+      "defect: a slow model with many inputs left no time for questions behind it, and nobody said so") {
+    world w;
+    const question fast = about("h:1", "pc-fast");
+    std::vector<question> slow;
+    for (int degrees = 10; degrees < 40; ++degrees) slow.push_back(about("h:1", "a-slow", degrees));
+    const error late{errc::timeout, "no answer in 500 ms"};
+    bool all = true;  // are wanted, not `fast` alone
+    const auto go_on = [&](duration span) {
+      int steps = 0;
+      for (const instant until = w.now + span; w.now < until; w.pass(450ms)) {
+        if (steps++ % 50 == 0) {
+          (void)w.it.want(fast, w.now);
+          for (std::size_t i = 0; all && i < slow.size(); ++i) (void)w.it.want(slow[i], w.now);
+        }
+        for (const auto& c : w.next()) {
+          const bool in_time = c.about == fast || c.count == 1;
+          w.it.answered(c, in_time ? heard(watts(c), c) : result<reply>(late), w.now);
+        }
+      }
+    };
+    go_on(10s);
+    CHECK_MESSAGE(w.it.want(fast, w.now) != nullptr, "the models take turns");
+    // A curve takes 45 s, all of them 23 minutes.
+    go_on(14min);
+    CHECK(w.it.troubles().empty());
+    go_on(4min);
+    CHECK(w.it.want(slow.back(), w.now) == nullptr);
+    CHECK(w.it.trouble(slow.back()) == "it needs more than 15 minutes for the curves that it is asked for");
+    CHECK(w.it.trouble(fast).empty());
+    REQUIRE(w.it.troubles().size() == 1);
+    CHECK(w.it.troubles()[0].starts_with("model server h:1: it needs more than 15 minutes"));
+    go_on(42min);
+    for (const question& q : slow) CHECK(w.it.want(q, w.now) != nullptr);
+    CHECK(w.it.want(fast, w.now) != nullptr);
+    all = false;
+    go_on(asker::dropped_after + 1min);
+    CHECK(w.it.troubles().empty());
+  }
+
+  TEST_CASE("defect: a model that never answered in time kept its server's other models from their curves") {
+    world w;
+    const question silent = about("h:1", "a-silent"), other = about("h:1", "other");
+    const error late{errc::timeout, "no answer in 500 ms"};
+    for (const instant until = w.now + 2 * asker::counts_for; w.now < until; w.pass(1s)) {
+      (void)w.it.want(silent, w.now);
+      (void)w.it.want(other, w.now);
+      for (const auto& c : w.next())
+        w.it.answered(c, c.about == silent ? result<reply>(late) : heard(watts(c), c), w.now);
+    }
+    CHECK(w.it.want(silent, w.now) == nullptr);
+    CHECK(w.it.want(other, w.now) != nullptr);
   }
 
   TEST_CASE("a server that was silent for a while is asked for one load first, and then as before") {

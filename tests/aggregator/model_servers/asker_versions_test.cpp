@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <initializer_list>
+#include <protozero/pbf_writer.hpp>
 #include <string>
 #include <vector>
 
@@ -12,6 +14,26 @@ namespace asker_versions_test {
 using namespace binnacle;
 using namespace binnacle::model_servers;
 using namespace binnacle::model_servers::test;
+
+/// The same machine, by this version of a model in TensorFlow Serving, by gRPC.
+reply tf_watts(const asker::call& c, std::int64_t version) {
+  std::string response;
+  protozero::pbf_writer to(response);
+  {
+    protozero::pbf_writer output(to, 1);
+    output.add_string(1, "outputs");
+    protozero::pbf_writer tensor(output, 2);
+    std::vector<double> all;
+    for (std::size_t i = 0; i < c.count; ++i) all.push_back(100.0 + 2.0 * static_cast<double>(c.first + i));
+    tensor.add_packed_double(6, all.begin(), all.end());
+  }
+  {
+    protozero::pbf_writer spec(to, 2);
+    protozero::pbf_writer wrapped(spec, 2);
+    wrapped.add_int64(1, version);
+  }
+  return {reply::verdict::answered, response, {}};
+}
 
 TEST_SUITE("aggregator/model_servers/asker/versions") {
   TEST_CASE("a new version of a model is a new question, and nothing of the old version counts for it") {
@@ -66,6 +88,33 @@ TEST_SUITE("aggregator/model_servers/asker/versions") {
       }
       CHECK(more <= 6);
     }
+  }
+
+  TEST_CASE("defect: of another version in TensorFlow Serving its other curves were told 15 minutes later") {
+    world w;
+    question warm = about("s", "pc");
+    warm.model = *tf_model(carrier::grpc, "s", 8500, "konohana", "", "");
+    warm.top = 1;
+    warm.count = 3;
+    warm.others = {.8, .5, .5};
+    question cold = warm;
+    cold.others = {.2, .5, .5};
+    const auto calls_for = [&w](std::int64_t version, std::initializer_list<const question*> wanted) {
+      std::size_t calls = 0;
+      for (const auto* q : wanted) (void)w.it.want(*q, w.now);
+      for (auto all = w.next(); !all.empty(); all = w.next()) {
+        for (const auto& c : all) w.it.answered(c, tf_watts(c, version), w.now);
+        calls += all.size();
+      }
+      return calls;
+    };
+    REQUIRE(calls_for(1, {&warm}) == 1);
+    w.pass(10min);
+    REQUIRE(calls_for(1, {&warm, &cold}) == 1);
+    w.pass(asker::asked_again_after - 10min);
+    CHECK(calls_for(2, {&warm, &cold}) == 2);
+    CHECK(w.it.want(cold, w.now) != nullptr);
+    CHECK(calls_for(2, {&warm, &cold}) == 0);
   }
 
   TEST_CASE("no curve is put together from two versions of a model") {

@@ -312,6 +312,31 @@ TEST_SUITE("aggregator/model_servers/message") {
     CHECK(version_in(large) == std::string(model_answer::longest_version, 'v'));
   }
 
+  TEST_CASE("defect: TensorFlow Serving says which version of the model answered, and it was not read") {
+    const auto recorded = answer_in_message(
+        protocol::tf_serving,
+        bytes_of("0a1d0a076f75747075747312120801120812020801120208012a042dabd74212190a086b6f6e6f6861"
+                 "6e61120308c2091a086b6f6e6f68616e61"),
+        1);
+    REQUIRE(recorded.has_value());
+    CHECK(recorded->version == "1218");
+    const auto version_in = [](const std::string& spec) {
+      std::string said = predict({{"outputs", tensor(1, 1, [](pbf_writer& to) { to.add_float(5, 100); })}});
+      pbf_writer(said).add_message(2, spec);
+      const auto got = answer_in_message(protocol::tf_serving, said, 1);
+      REQUIRE(got.has_value());
+      return got->version;
+    };
+    CHECK_MESSAGE(version_in(bytes_of("1200")) == "0", "a wrapped number without a value is 0");
+    CHECK(version_in(bytes_of("120308c209")) == "1218");
+    CHECK(version_in("").empty());
+    std::string odd;
+    pbf_writer to(odd);
+    to.add_uint64(2, 7);
+    to.add_fixed32(2, 7);
+    CHECK(version_in(odd).empty());
+  }
+
   TEST_CASE("fewer values than were asked for are told apart, since the model may take fewer loads at once") {
     CHECK(v2(infer("FP32", "", {raw<float>({100})}), 2).error().code == errc::unsupported);
     CHECK(v2(infer("FP32", "", {raw<float>({100, 101, 102})}), 2).error().code == errc::protocol);

@@ -311,6 +311,32 @@ spec:
     CHECK(values(m).find("h:443") != std::string::npos);
   }
 
+  TEST_CASE("defect: of a template's endpoint provider the way out was not told") {
+    // With the second, what is wrong is found only when the template is filled in.
+    for (const char* type : {"", "{{.Hostname}}"}) {
+      CAPTURE(type);
+      const auto m = of(fmt::format(R"(
+apiVersion: node.waok8s.github.io/v1beta1
+kind: NodeConfigTemplate
+metadata: {{name: r650, namespace: wao-system}}
+spec:
+  nodeSelector: {{matchLabels: {{kind: r650}}}}
+  template:
+    predictor:
+      powerConsumption: {{type: "{}", endpoint: ""}}
+      powerConsumptionEndpointProvider: {{type: Redfish, endpoint: "https://10.0.0.{{{{.IPv4.Octet4}}}}"}}
+)",
+                                    type));
+      std::string said;
+      for (const note& n : m.notes) said += n.subject == "NodeConfigTemplate r650" ? n.sentence + "\n" : "";
+      CHECK_MESSAGE(
+          said.find("powerConsumptionEndpointProvider is not asked: name the model in") != said.npos, said);
+      CHECK_MESSAGE(said.find("https://10.0.0.{{.IPv4.Octet4}}/redfish/v1/Systems/ID/MachineLearningModel, "
+                              "with a node's values in the braces' place\n") != said.npos,
+                    said);
+    }
+  }
+
   TEST_CASE("a Secret that an object names may be read from now on, and one of another namespace may not") {
     const auto guarded = [](const std::string& name, const std::string& secret) {
       return node_config(
