@@ -148,6 +148,16 @@ bool may_still_come(absence why) {
   return why != absence::none && why != absence::permission && !is_disbelieved(why);
 }
 
+// Whether none of the parts has a value yet, and the first one comes with one of the next readings.
+bool comes_soon(const part_inventory& parts, const board& from) {
+  const auto measures = [&from](const part_inventory::part& p) { return measured(from, p.ref).has_value(); };
+  const auto begins = [&from](const part_inventory::part& p) {
+    const auto why = from.series()[p.ref].reason;
+    return why == absence::not_read_yet || why == absence::gap || why == absence::reset;
+  };
+  return std::ranges::none_of(parts.present(), measures) && std::ranges::any_of(parts.present(), begins);
+}
+
 // A BMC that starts has the readings of some sensors before those of others, so nothing is an empty bay
 // sooner.
 constexpr duration least_silence = seconds(60);
@@ -471,6 +481,26 @@ disbelief host_source::compare(figure& f, std::size_t way, const std::vector<con
   return why;
 }
 
+// After the start, a number that nothing was compared with does not count while the meter of a part of it is
+// about to have its first value. Otherwise a number that is too low would count until then, and when it is
+// set aside, the lesser way could not take its place.
+void host_source::await_witnesses(const figure& f, std::vector<contender>& all, instant now,
+                                  const board& from) const {
+  if (!f.choice.is_patient(now)) return;
+  const auto ways = composites[f.which].ways;
+  for (std::size_t w = 0; w < all.size(); ++w) {
+    auto& c = all[w];
+    if (!c.value || ways[w].compared.empty()) continue;
+    for (std::size_t other = 0; other < all.size(); ++other) {
+      if (ways[other].of >= ways[w].of || !comes_soon(f.parts[other], from)) continue;
+      c.value.reset();
+      c.why = absence::not_read_yet;
+      c.awaited = true;
+      break;
+    }
+  }
+}
+
 void host_source::doubt(std::string sentence) {
   if (!limitation_.empty()) limitation_ += "; ";
   limitation_ += sentence;
@@ -514,6 +544,7 @@ void host_source::update(figure& f, instant now, board& out) {
     if (!first_there) first_there = w;
   }
   set_aside(f, all, now, out);
+  await_witnesses(f, all, now, out);
   const auto best = f.choice.choose(all, now);
   if (best) tell_empty_bays(f, *best);
   if (best && all[*best].value) {

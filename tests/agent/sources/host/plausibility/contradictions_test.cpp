@@ -171,6 +171,57 @@ TEST_CASE("below RAPL: supplies and DCMI are set aside after a minute, since a B
   CHECK(d.set_aside(way, "below_parts") == "0");
 }
 
+// Before, DCMI's 60 W counted for two seconds after each start of the agent. Then they were set aside, and
+// the node had no watts until the next start.
+TEST_CASE("below RAPL at the start: no meter of the machine counts before RAPL has had a value") {
+  desk d;
+  d.out.set_absent(d.package, absence::not_read_yet);
+  d.out.set_absent(d.memory, absence::not_read_yet);
+  const char* way = "dcmi";
+  SUBCASE("DCMI") {
+    d.has_dcmi();
+    d.out.set(d.dcmi, 60.0);
+  }
+  SUBCASE("the sum of the supplies") {
+    d.has_supplies();
+    for (const auto s : d.supply) d.out.set(s, 30.0);
+    way = "bmc";
+  }
+  d.pass(2);
+  CHECK(d.node(way) == "not_read_yet");
+  CHECK(d.host.limitation().empty());
+  SUBCASE("too low") {
+    d.parts(150);
+    d.pass(1);
+    CHECK(d.node("rapl") == "160.0");
+    CHECK(d.set_aside(way, "below_parts") == "1");
+  }
+  SUBCASE("right") {
+    d.parts(30);
+    d.pass(1);
+    CHECK(d.node(way) == "60.0");
+  }
+  SUBCASE("RAPL may not be read, so nothing comes of it") {
+    for (const auto s : {d.package, d.memory}) d.out.set_absent(s, absence::permission);
+    d.pass(1);
+    CHECK(d.node(way) == "60.0");
+  }
+  SUBCASE("RAPL never counts, as in many guests") {
+    for (const auto s : {d.package, d.memory}) d.out.set_absent(s, absence::never_moved);
+    d.pass(1);
+    CHECK(d.node(way) == "60.0");
+  }
+  SUBCASE("not for longer than power-wait") {
+    d.pass(58);
+    CHECK(d.node(way) == "not_read_yet");
+    d.pass(1);
+    CHECK(d.node(way) == "60.0");
+    d.out.set_absent(d.package, absence::gap);  // and later not at all
+    d.pass(1);
+    CHECK(d.node(way) == "60.0");
+  }
+}
+
 // Before, DCMI's 150 W beside psys' 300 W were believed, because they were compared only with the packages'
 // 120 W.
 TEST_CASE("below psys: supplies and DCMI are set aside, since the platform is a part of the machine") {
