@@ -72,7 +72,7 @@ constexpr member zones[] = {{"os_thermal_zone_temperature_celsius"}};
 // may be measured behind the supplies, which lose a tenth and more, and a supply's sensor has coarse steps.
 using std::chrono::seconds;
 constexpr whole_machine_check::settings slowly{.below_for = seconds(60), .may_hang = false};
-constexpr whole_machine_check::settings slowly_or_hanging{.below_for = seconds(60)};
+constexpr whole_machine_check::settings slowly_or_hanging{.below_for = seconds(60), .collapsed_share = 0.1};
 constexpr whole_machine_check::settings same_thing{.below_for = seconds(60),
                                                    .may_hang = false,
                                                    .lower = disbelief::below_other,

@@ -7,6 +7,7 @@
 namespace binnacle::agent {
 
 disbelief whole_machine_check::look(const std::optional<figure>& whole, const witness& other, instant now) {
+  watch_least(other, now);
   if (!whole) {
     otherwise_since_.reset();
     return for_;
@@ -25,7 +26,7 @@ disbelief whole_machine_check::look(const std::optional<figure>& whole, const wi
   duration patience{};
   if (found == disbelief::none) {
     patience = settings_.back_after;
-  } else if (proven_ && for_ == disbelief::none && found == settings_.lower) {
+  } else if (proven_ && for_ == disbelief::none && found == settings_.lower && !has_collapsed(*whole)) {
     patience = settings_.below_for;
   }
   if (now - *otherwise_since_ < patience) return for_;
@@ -45,6 +46,25 @@ disbelief whole_machine_check::compare(const figure& whole, const witness& other
                      reads_ >= settings_.still_reads && moved_at_ &&
                      now - *moved_at_ >= settings_.moved_before;
   return hangs ? disbelief::stands_still : disbelief::none;
+}
+
+void whole_machine_check::watch_least(const witness& other, instant now) {
+  if (other.at_least <= 0 || other.is_void) {
+    least_before_.reset();
+    least_since_.reset();
+    return;
+  }
+  if (least_since_ && now - *least_since_ < settings_.least_over) {
+    least_ = std::min(least_, other.at_least);
+    return;
+  }
+  if (least_since_) least_before_ = least_;
+  least_ = other.at_least;
+  least_since_ = now;
+}
+
+bool whole_machine_check::has_collapsed(const figure& whole) const {
+  return least_before_ && whole.watts < settings_.collapsed_share * std::min(*least_before_, least_);
 }
 
 void whole_machine_check::begin_standing(const figure& whole, instant now) {

@@ -171,6 +171,68 @@ TEST_CASE("below RAPL: supplies and DCMI are set aside after a minute, since a B
   CHECK(d.set_aside(way, "below_parts") == "0");
 }
 
+// Before, the 8 W of a sensor that had died were the node's for a minute, and every pod of that minute went
+// there.
+TEST_CASE("below RAPL by far: a meter of the machine that collapses is set aside at once") {
+  desk d;
+  const char* way = "dcmi";
+  const auto say = [&](double watts) {
+    if (d.dcmi != board::no_series) return d.out.set(d.dcmi, watts);
+    for (const auto s : d.supply) d.out.set(s, watts / 2);
+  };
+  SUBCASE("DCMI") { d.has_dcmi(); }
+  SUBCASE("the sum of the supplies") {
+    d.has_supplies();
+    way = "bmc";
+  }
+  d.parts(150);
+  say(240);
+  d.pass(200);
+  CHECK(d.node(way) == "240.0");
+  SUBCASE("to less than a tenth of packages and memory") {
+    say(8);
+    d.pass(1);
+    CHECK(d.node(way) == "implausible");
+    CHECK(d.node("rapl") == "no such series");
+    CHECK(d.set_aside(way, "below_parts") == "1");
+    say(240);
+    d.pass(60);
+    CHECK(d.node(way) == "240.0");
+  }
+  SUBCASE("to a number that an idle machine may have, while RAPL does not show that the load fell") {
+    say(40);
+    d.pass(59);
+    CHECK(d.node(way) == "40.0");
+  }
+  SUBCASE("the load falls and rises, and the meter comes a minute late") {
+    d.parts(8, 4);
+    d.pass(60);
+    say(45);
+    d.pass(300);
+    d.parts(500);
+    d.pass(59);
+    CHECK(d.node(way) == "45.0");
+    say(620);
+    d.pass(300);
+    d.parts(8, 4);
+    d.pass(60);
+    say(45);
+    d.pass(60);
+    CHECK(d.node(way) == "45.0");
+    CHECK(d.host.limitation().empty());
+  }
+  SUBCASE("RAPL had a gap: the minute, since nobody knows what the processors drew meanwhile") {
+    for (const auto s : {d.package, d.memory}) d.out.set_absent(s, absence::gap);
+    d.pass(1);
+    d.parts(150);
+    say(8);
+    d.pass(60);
+    CHECK(d.node(way) == "8.0");
+    d.pass(1);
+    CHECK(d.node(way) == "implausible");
+  }
+}
+
 // Before, DCMI's 60 W counted for two seconds after each start of the agent. Then they were set aside, and
 // the node had no watts until the next start.
 TEST_CASE("below RAPL at the start: no meter of the machine counts before RAPL has had a value") {
