@@ -222,15 +222,6 @@ std::string_view to_string(disbelief why) {
   return "none";
 }
 
-/// The best present way that measures the processors. Every figure of the whole machine must contain their
-/// power.
-std::optional<std::size_t> witness_of(std::span<const way> ways, const std::vector<part_inventory>& parts) {
-  for (std::size_t w = 0; w < ways.size(); ++w) {
-    if (of_processors(ways[w].of) && !parts[w].present().empty()) return w;
-  }
-  return std::nullopt;
-}
-
 std::optional<std::size_t> way_named(std::span<const way> ways, std::string_view source) {
   const auto at = std::ranges::find(ways, source, &way::source);
   return at == ways.end() ? std::nullopt : std::optional<std::size_t>(at - ways.begin());
@@ -356,6 +347,22 @@ void host_source::show(figure& f, std::size_t way, duration stale_after, board& 
   f.stale_after = stale_after;
 }
 
+// The best way that measures the processors. Every figure of the whole machine must contain their power. A
+// way that never had a value, or is set aside, says nothing of them while another way does. But a way that
+// died stays the witness, because the next one may measure less.
+std::optional<std::size_t> host_source::witness_of(const figure& f) {
+  const auto ways = composites[f.which].ways;
+  std::optional<std::size_t> present;
+  for (std::size_t w = 0; w < ways.size(); ++w) {
+    const auto parts = f.parts[w].present();
+    if (!of_processors(ways[w].of) || parts.empty()) continue;
+    if (f.set_aside_for[w] == disbelief::none && std::ranges::any_of(parts, &part_inventory::part::counted))
+      return w;
+    if (!present) present = w;
+  }
+  return present;
+}
+
 // What this way says when another way is compared with it.
 whole_machine_check::witness host_source::testimony(const figure& f, std::size_t way, const contender& c,
                                                     const board& from, instant now) const {
@@ -466,8 +473,7 @@ disbelief host_source::compare(figure& f, std::size_t way, const std::vector<con
   }
   auto why = disbelief::none;
   for (std::size_t i = 0; i < mine.compared.size(); ++i) {
-    const auto with =
-        mine.compared[i].with.empty() ? witness_of(ways, f.parts) : way_named(ways, mine.compared[i].with);
+    const auto with = mine.compared[i].with.empty() ? witness_of(f) : way_named(ways, mine.compared[i].with);
     auto& check = f.checks[way][i];
     const auto found = check.look(
         whole, with ? testimony(f, *with, all[*with], out, now) : whole_machine_check::witness{}, now);

@@ -89,6 +89,7 @@ class host_source final : public source {
   void show(figure& f, std::size_t way, duration stale_after, board& out) const;
   void set_aside(figure& f, std::vector<contender>& all, instant now, board& out);
   std::vector<board::series_ref> zeros_of(const figure& f, std::size_t way, const board& from) const;
+  static std::optional<std::size_t> witness_of(const figure& f);
   whole_machine_check::witness testimony(const figure& f, std::size_t way, const contender& c,
                                          const board& from, instant now) const;
   disbelief judge(figure& f, std::size_t way, std::vector<contender>& all, instant now, board& out);

@@ -274,6 +274,42 @@ TEST_CASE("arm-scmi and hwmon: DCMI that contradicts the processors is set aside
   }
 }
 
+// Before, the zone that nobody believes was the only witness, and DCMI's 20 W were the node's.
+TEST_CASE("DCMI is compared with the best meter of the processors that is believed") {
+  arm a;
+  const auto dcmi = a.out.add_series(a.bmc, "bmc_dcmi_power_watts", {});
+  SUBCASE("arm-scmi is set aside, hwmon is not") {
+    a.zone("SOC", 0);
+    a.sensor("scmi_sensors-scmi_dev.2", "soc", 182);
+    a.out.set(dcmi, 20.0);
+    a.pass(1);
+    CHECK(a.set_aside("arm-scmi", "zero") == "1");
+    CHECK(a.set_aside("dcmi", "below_parts") == "1");
+    CHECK(a.node("hwmon") == "182.0");
+    CHECK(holds(a.host.limitation(), "less than the 182.0 W of the processors"));
+  }
+  SUBCASE("RAPL never had a value, the sensors that power-sensors names have one") {
+    const auto rapl = a.out.add_group("rapl", "", 1s, 10s);
+    const auto package = a.out.add_series(rapl, "rapl_power_watts", {{"package", "0"}});
+    a.out.set_absent(package, absence::never_moved);
+    a.sensor("scmi_sensors-scmi_dev.2", "soc", 182);
+    a.out.set(dcmi, 20.0);
+    a.pass(1);
+    CHECK(a.set_aside("dcmi", "below_parts") == "1");
+    CHECK(a.node("hwmon") == "182.0");
+  }
+  SUBCASE("arm-scmi died: hwmon may show less, so it cannot make DCMI believed again") {
+    const auto zone = a.zone("SOC", 182);
+    a.sensor("scmi_sensors-scmi_dev.2", "soc", 90);
+    a.out.set(dcmi, 100.0);
+    a.pass(1);
+    CHECK(a.set_aside("dcmi", "below_parts") == "1");
+    a.out.set_absent(zone, absence::timeout);
+    a.pass(60);
+    CHECK(a.set_aside("dcmi", "below_parts") == "1");
+  }
+}
+
 TEST_CASE("wrong unit: sensors in mW or nW where µW are promised are not believed") {
   temp_folder sys;
   sys.write("devices/system/cpu/online", "0-79\n");
