@@ -431,12 +431,17 @@ disbelief host_source::judge(figure& f, std::size_t way, std::vector<contender>&
     return disbelief::several;
   }
   const double watts = c.value ? to_double(*c.value) : 0;
-  if (w.parts_on && c.value && (watts < least_watts_ || watts > most_watts_of_processors)) {
+  // 0 W is no matter of units, and compare() says so.
+  const bool too_low = c.value && !no_watts(watts) && watts < least_watts_;
+  if (too_low || (w.parts_on && watts > most_watts_of_processors)) {
     for (const auto& p : f.parts[way].present()) out.withhold(p.ref, absence::implausible, true);
+    const auto bounds = w.parts_on
+                            ? fmt::format("between {:g} W and {:g} W", least_watts_, most_watts_of_processors)
+                            : fmt::format("at least {:g} W", least_watts_);
     doubt(
-        fmt::format("{} says {:.2f} W, but the processors draw between {:g} W and {:g} W: host_power_watts "
-                    "does not use it; its unit may be wrong: look for newer firmware",
-                    w.source, watts, least_watts_, most_watts_of_processors));
+        fmt::format("{} says {:.2f} W, but the processors draw {}: host_power_watts does not use it; its "
+                    "unit may be wrong: look for newer firmware",
+                    w.source, watts, bounds));
     return disbelief::wrong_unit;
   }
   return compare(f, way, all, now, out);

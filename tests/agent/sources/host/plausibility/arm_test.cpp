@@ -338,6 +338,43 @@ TEST_CASE("wrong unit: sensors in mW or nW where µW are promised are not believ
   CHECK(a.set_aside("arm-scmi", "wrong_unit") == "0");
 }
 
+// Before, a DCMI in kW was the node's where nothing measures the processors.
+TEST_CASE("wrong unit: a meter of the machine that says less than the CPUs draw is not believed") {
+  temp_folder sys;
+  sys.write("devices/system/cpu/online", "0-79\n");
+  arm a;
+  host_source host(host_options{.period = 1s, .sys_root = sys.path()}, a.clock.source());
+  REQUIRE(host.discover(a.out));
+  const char* way = "dcmi";
+  board::series_ref meter = board::no_series;
+  SUBCASE("DCMI") { meter = a.out.add_series(a.bmc, "bmc_dcmi_power_watts", {}); }
+  SUBCASE("the system's sensor") {
+    meter = a.out.add_series(a.bmc, "bmc_power_watts", {{"sensor", "System Power"}, {"scope", "node"}});
+    way = "bmc";
+  }
+  const auto says = [&](double watts) {
+    a.out.set(meter, watts);
+    for (int i = 0; i < 31; ++i) {
+      a.clock.now += 1s;
+      a.out.mark_read(a.bmc, a.clock.now);
+      REQUIRE(host.read(a.out));
+    }
+  };
+  says(1);
+  CHECK(a.node(way) == "implausible");
+  CHECK(a.set_aside(way, "wrong_unit") == "1");
+  CHECK(a.out.series()[meter].reason == absence::implausible);
+  CHECK(holds(host.limitation(), "says 1.00 W, but the processors draw at least 2 W"));
+  says(2.5);
+  CHECK(a.node(way) == "2.5");
+  CHECK(a.set_aside(way, "wrong_unit") == "0");
+  says(4500);  // accelerators may draw it
+  CHECK(a.node(way) == "4500.0");
+  says(0);
+  CHECK(a.set_aside(way, "zero") == "1");
+  CHECK(a.set_aside(way, "wrong_unit") == "0");
+}
+
 TEST_SUITE_END();
 
 }  // namespace plausibility_arm_test
