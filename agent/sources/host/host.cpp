@@ -364,15 +364,17 @@ std::optional<std::size_t> host_source::witness_of(const figure& f) {
 }
 
 // What this way says when another way is compared with it.
-whole_machine_check::witness host_source::testimony(const figure& f, std::size_t way, const contender& c,
-                                                    const board& from, instant now) const {
+whole_machine_check::witness host_source::testimony(const figure& f, std::size_t way, const board& from,
+                                                    instant now) const {
   whole_machine_check::witness w;
   for (const auto& p : f.parts[way].present()) {
     const auto value = measured(from, p.ref);
-    if (value && !is_late(from, p.ref, now)) w.at_least += to_double(*value);
+    if (!value || is_late(from, p.ref, now)) continue;
+    w.at_least += to_double(*value);
+    ++w.parts;
   }
-  if (c.value) w.all = to_double(*c.value);
   w.is_void = f.set_aside_for[way] != disbelief::none;
+  w.which = way;
   return w;
 }
 
@@ -480,8 +482,8 @@ disbelief host_source::compare(figure& f, std::size_t way, const std::vector<con
   for (std::size_t i = 0; i < mine.compared.size(); ++i) {
     const auto with = mine.compared[i].with.empty() ? witness_of(f) : way_named(ways, mine.compared[i].with);
     auto& check = f.checks[way][i];
-    const auto found = check.look(
-        whole, with ? testimony(f, *with, all[*with], out, now) : whole_machine_check::witness{}, now);
+    const auto found =
+        check.look(whole, with ? testimony(f, *with, out, now) : whole_machine_check::witness{}, now);
     if (why != disbelief::none || found == disbelief::none) continue;
     why = found;
     if (!told || found != disbelief::zero)

@@ -90,8 +90,8 @@ class host_source final : public source {
   void set_aside(figure& f, std::vector<contender>& all, instant now, board& out);
   std::vector<board::series_ref> zeros_of(const figure& f, std::size_t way, const board& from) const;
   static std::optional<std::size_t> witness_of(const figure& f);
-  whole_machine_check::witness testimony(const figure& f, std::size_t way, const contender& c,
-                                         const board& from, instant now) const;
+  whole_machine_check::witness testimony(const figure& f, std::size_t way, const board& from,
+                                         instant now) const;
   disbelief judge(figure& f, std::size_t way, std::vector<contender>& all, instant now, board& out);
   disbelief compare(figure& f, std::size_t way, const std::vector<contender>& all, instant now, board& out);
   void await_witnesses(const figure& f, std::vector<contender>& all, instant now, const board& from) const;

@@ -65,9 +65,10 @@ class whole_machine_check {
   };
   /// What the other meter says at the same time.
   struct witness {
-    double at_least = 0;          ///< sum of its parts that have a value; 0: none has
-    std::optional<double> all{};  ///< sum of all parts, if each has a value
-    bool is_void = false;         ///< it is set aside itself, so it contradicts nothing
+    double at_least = 0;    ///< sum of its parts that have a value; 0: none has
+    std::size_t parts = 0;  ///< how many have
+    bool is_void = false;   ///< it is set aside itself, so it contradicts nothing
+    std::size_t which = 0;  ///< the same for the same meter: another one may have taken its place
   };
   /// Makes one comparison. `whole` is nothing if the figure has no value now. Returns why the figure is set
   /// aside, or `none`.
@@ -83,7 +84,8 @@ class whole_machine_check {
   void watch_least(const witness& other, instant now);
   bool has_collapsed(const figure& whole) const;
   void watch_for_standing(const figure& whole, const witness& other, instant now);
-  void begin_standing(const figure& whole, instant now);
+  void begin_moving(const witness& other, instant now);
+  void begin_standing(const figure& whole, const witness& other, instant now);
 
   settings settings_;
   bool proven_ = false;  // it was compared at least once
@@ -101,6 +103,7 @@ class whole_machine_check {
   instant stood_since_{}, last_read_{};
   std::size_t reads_ = 0;
   instant bucket_since_{};
+  std::size_t bucket_of_ = 0, bucket_parts_ = 0;  // of which meter the means are, and of how many parts
   double bucket_sum_ = 0;
   std::size_t bucket_count_ = 0;
   std::optional<double> least_mean_, most_mean_;

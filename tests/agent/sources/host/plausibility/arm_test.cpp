@@ -288,6 +288,16 @@ TEST_CASE("DCMI is compared with the best meter of the processors that is believ
     CHECK(a.node("hwmon") == "182.0");
     CHECK(holds(a.host.limitation(), "less than the 182.0 W of the processors"));
   }
+  SUBCASE("the witness changes, which is no move of it") {
+    const auto zone = a.zone("SOC", 182);
+    a.sensor("scmi_sensors-scmi_dev.2", "soc", 90);
+    a.out.set(dcmi, 400.0);
+    a.pass(60);
+    a.out.set(zone, 0.0);
+    a.pass(300);
+    CHECK(a.set_aside("arm-scmi", "zero") == "1");
+    CHECK(a.node("dcmi") == "400.0");
+  }
   SUBCASE("RAPL never had a value, the sensors that power-sensors names have one") {
     const auto rapl = a.out.add_group("rapl", "", 1s, 10s);
     const auto package = a.out.add_series(rapl, "rapl_power_watts", {{"package", "0"}});
