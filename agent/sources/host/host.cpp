@@ -47,6 +47,8 @@ struct way {
   /// value.
   std::string_view looked_for = {};
   std::span<const comparison> compared = {};
+  /// What the same meter says besides its watts. It is withheld with them.
+  std::span<const member> sisters = {};
 
   bool judged() const { return parts_on || !compared.empty(); }
 };
@@ -58,8 +60,11 @@ struct composite {
 };
 
 constexpr member dcmi[] = {{"bmc_dcmi_power_watts"}};
+constexpr member dcmi_window[] = {
+    {"bmc_dcmi_average_power_watts"}, {"bmc_dcmi_minimum_power_watts"}, {"bmc_dcmi_maximum_power_watts"}};
 constexpr member bmc_power[] = {{"bmc_power_watts", "scope", "node"}};
 constexpr member psys[] = {{"rapl_zone_power_watts", "zone", "psys"}};
+constexpr member psys_energy[] = {{"rapl_energy_joules_total", "zone", "psys"}};
 // Dram has a meter of its own. Core and uncore are parts of the package, so they are not added.
 constexpr member rapl[] = {{"rapl_power_watts"}, {"rapl_zone_power_watts", "zone", "dram"}};
 constexpr member scmi[] = {{"os_powercap_power_watts", "chip", "arm-scmi"}};
@@ -83,14 +88,15 @@ constexpr comparison of_supplies[] = {{"", slowly_or_hanging}, {"psys", slowly},
 constexpr comparison of_psys[] = {{"", {.below_for = seconds(10), .may_hang = false}}};
 constexpr comparison of_chips[] = {{"rapl", slowly}};
 constexpr way power_ways[] = {
-    {.source = "dcmi", .parts = dcmi, .compared = of_dcmi},
+    {.source = "dcmi", .parts = dcmi, .compared = of_dcmi, .sisters = dcmi_window},
     {.source = "bmc", .parts = bmc_power, .bays = true, .looked_for = "bmc_sensors", .compared = of_supplies},
     {.source = "psys",
      .parts = psys,
      .of = platform,
      .counter = true,
      .one_counts = true,
-     .compared = of_psys},
+     .compared = of_psys,
+     .sisters = psys_energy},
     {.source = "rapl", .parts = rapl, .of = packages, .counter = true},
     {.source = "arm-scmi", .parts = scmi, .of = firmware_zones, .parts_on = true},
     {.source = "hwmon",
@@ -276,6 +282,7 @@ host_source::host_source(host_options options, clocks time)
     figure f;
     f.which = i;
     f.parts.resize(composites[i].ways.size());
+    f.sisters.resize(composites[i].ways.size());
     for (const auto& w : composites[i].ways) f.checks.push_back(checks_of(w));
     f.set_aside_for.resize(f.checks.size(), disbelief::none);
     f.choice = best_of(options_.wait);
@@ -319,11 +326,14 @@ void host_source::find_parts(figure& f, const board& from) const {
   f.looked_for.assign(ways.size(), board::no_series);
   for (std::size_t w = 0; w < ways.size(); ++w) {
     std::vector<board::series_ref> found;
+    f.sisters[w].clear();
     bool found_first = false;
     for (board::series_ref s = 0; s < from.series().size(); ++s) {
       const auto& e = from.series()[s];
       if (e.removed) continue;
       if (e.info.family == ways[w].looked_for) f.looked_for[w] = s;
+      if (std::ranges::any_of(ways[w].sisters, [&e](const member& m) { return is(e.info, m); }))
+        f.sisters[w].push_back(s);
       for (const auto& m : ways[w].parts) {
         if (!is(e.info, m) || (ways[w].named && !is_named(e.info, names))) continue;
         found.push_back(s);
@@ -389,6 +399,7 @@ void host_source::set_aside(figure& f, std::vector<contender>& all, instant now,
     if (f.parts[w].present().empty()) {
       f.checks[w] = checks_of(ways[w]);
       why = disbelief::none;
+      withhold(f, w, false, out);
     } else {
       why = judge(f, w, all, now, out);
     }
@@ -400,6 +411,11 @@ void host_source::set_aside(figure& f, std::vector<contender>& all, instant now,
     if (c.value) c.why = why == disbelief::stands_still ? absence::frozen : absence::implausible;
     c.value.reset();
   }
+}
+
+void host_source::withhold(const figure& f, std::size_t way, bool withheld, board& out) {
+  for (const auto& p : f.parts[way].present()) out.withhold(p.ref, absence::implausible, withheld);
+  for (const auto s : f.sisters[way]) out.withhold(s, absence::implausible, withheld);
 }
 
 // What is wrong with a way's own numbers, or else with them beside the others'.
@@ -425,7 +441,7 @@ disbelief host_source::judge(figure& f, std::size_t way, std::vector<contender>&
   }
   const auto counts = [&out](const part_inventory::part& p) { return measured(out, p.ref).has_value(); };
   if (w.one_counts && std::ranges::count_if(f.parts[way].present(), counts) > 1) {
-    for (const auto& p : f.parts[way].present()) out.withhold(p.ref, absence::implausible, false);
+    withhold(f, way, false, out);
     doubt(fmt::format(
         "several packages count a platform ({}), and nobody knows whether each counts all of it or "
         "its own part: host_power_watts does not use it; newer firmware may count it once",
@@ -436,7 +452,7 @@ disbelief host_source::judge(figure& f, std::size_t way, std::vector<contender>&
   // 0 W is no matter of units, and compare() says so.
   const bool too_low = c.value && !no_watts(watts) && watts < least_watts_;
   if (too_low || (w.parts_on && watts > most_watts_of_processors)) {
-    for (const auto& p : f.parts[way].present()) out.withhold(p.ref, absence::implausible, true);
+    withhold(f, way, true, out);
     const auto bounds = w.parts_on
                             ? fmt::format("between {:g} W and {:g} W", least_watts_, most_watts_of_processors)
                             : fmt::format("at least {:g} W", least_watts_);
@@ -490,7 +506,7 @@ disbelief host_source::compare(figure& f, std::size_t way, const std::vector<con
       doubt(sentence(mine.source, check, with ? ways[*with].source : "rapl"));
   }
   const bool impossible = why != disbelief::none && why != disbelief::stands_still;
-  for (const auto& p : f.parts[way].present()) out.withhold(p.ref, absence::implausible, impossible);
+  withhold(f, way, impossible, out);
   return why;
 }
 

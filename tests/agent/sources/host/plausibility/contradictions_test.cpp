@@ -493,6 +493,38 @@ TEST_CASE("below parts: dies that each show their socket's counter do not set a 
   CHECK(m.out.series()[dcmi].reason == absence::none);
 }
 
+// Before, a policy on DCMI's mean or on the platform's energy got the number that host_power_watts refused.
+TEST_CASE("what a meter says besides its watts is withheld with them, and back with them") {
+  desk d;
+  board::series_ref watts = board::no_series;
+  std::vector<board::series_ref> sisters;
+  const auto other = d.out.add_series(d.rapl, "rapl_energy_joules_total", {{"zone", "dram"}});
+  SUBCASE("DCMI") {
+    d.has_dcmi();
+    watts = d.dcmi;
+    for (const char* what : {"average", "minimum", "maximum"})
+      sisters.push_back(d.out.add_series(d.bmc, std::string("bmc_dcmi_") + what + "_power_watts", {}));
+  }
+  SUBCASE("psys") {
+    d.has_psys();
+    watts = d.psys;
+    sisters.push_back(d.out.add_series(d.rapl, "rapl_energy_joules_total", {{"zone", "psys"}}));
+  }
+  d.parts(150);
+  const auto says = [&](double number) {
+    for (const auto s : sisters) d.out.set(s, number);
+    for (const auto s : {watts, other}) d.out.set(s, number);
+  };
+  says(12);
+  d.pass(1);
+  says(12);  // their source sets them all the same
+  for (const auto s : sisters) CHECK(d.out.series()[s].reason == absence::implausible);
+  CHECK(d.out.series()[other].reason == absence::none);
+  says(240);
+  d.pass(31);
+  for (const auto s : sisters) CHECK(d.out.series()[s].reason == absence::none);
+}
+
 TEST_CASE("a source that is set aside and then goes away is no longer set aside") {
   desk d;
   d.has_dcmi();
