@@ -1,5 +1,7 @@
 #include "agent/sampling/stuck_sensors.hpp"
 
+#include "agent/sources/host/host.hpp"
+#include "common/text/glob.hpp"
 #include "common/text/plain.hpp"
 
 #include <fmt/format.h>
@@ -23,9 +25,17 @@ bool is_sensor(const metrics::family& f) {
 }
 
 /// The group of sensors with which a sensor is compared: those of its family and zone. Different zones have
-/// little in common: an idle GPU is calm while the memory's sensor moves.
+/// little in common: an idle GPU is calm while the memory's sensor moves. A hwmon sensor of the processors
+/// has no peers: the others of its chip hang with it, a card is calm while the processors move, and the CPU
+/// load tells more of it than both.
 std::string kind_of(const wire::series_info& s) {
   std::string kind = s.family;
+  if (s.family == "os_hwmon_power_watts") {
+    const auto sensor =
+        fmt::format("{}/{}", metrics::label_of(s.labels, "chip"), metrics::label_of(s.labels, "sensor"));
+    const auto measures = [&sensor](const std::string& pattern) { return matches_glob(pattern, sensor); };
+    if (std::ranges::any_of(usual_powers, measures)) return kind + "/" + sensor;
+  }
   for (const auto& [name, value] : s.labels) {
     if (name == "zone") kind += "/" + value;
   }

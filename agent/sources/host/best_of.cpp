@@ -4,11 +4,15 @@
 
 namespace binnacle::agent {
 
+bool best_of::is_patient(instant now) const noexcept {
+  return !began_ && now - first_asked_.value_or(now) < patience_;
+}
+
 unsigned best_of::least_reach(std::span<const contender> all, instant now) {
   if (!first_asked_) first_asked_ = now;
   auto least = reach_;
   if (began_) return least;
-  const bool patient = now - *first_asked_ < patience_;
+  const bool patient = is_patient(now);
   for (const auto& c : all)
     if (c.settles || (c.awaited && patient)) least = std::max(least, c.reach);
   return least;

@@ -43,6 +43,8 @@ class best_of {
   bool began() const noexcept { return began_; }
   /// Whether the last choose() gave nothing because a way that measures more is awaited.
   bool waits() const noexcept { return waits_; }
+  /// Whether choose() waits for awaited ways now: none has been used so far, and `patience` is not over.
+  bool is_patient(instant now) const noexcept;
 
  private:
   unsigned least_reach(std::span<const contender> all, instant now);

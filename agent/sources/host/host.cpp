@@ -47,6 +47,8 @@ struct way {
   /// value.
   std::string_view looked_for = {};
   std::span<const comparison> compared = {};
+  /// What the same meter says besides its watts. It is withheld with them.
+  std::span<const member> sisters = {};
 
   bool judged() const { return parts_on || !compared.empty(); }
 };
@@ -58,8 +60,11 @@ struct composite {
 };
 
 constexpr member dcmi[] = {{"bmc_dcmi_power_watts"}};
+constexpr member dcmi_window[] = {
+    {"bmc_dcmi_average_power_watts"}, {"bmc_dcmi_minimum_power_watts"}, {"bmc_dcmi_maximum_power_watts"}};
 constexpr member bmc_power[] = {{"bmc_power_watts", "scope", "node"}};
 constexpr member psys[] = {{"rapl_zone_power_watts", "zone", "psys"}};
+constexpr member psys_energy[] = {{"rapl_energy_joules_total", "zone", "psys"}};
 // Dram has a meter of its own. Core and uncore are parts of the package, so they are not added.
 constexpr member rapl[] = {{"rapl_power_watts"}, {"rapl_zone_power_watts", "zone", "dram"}};
 constexpr member scmi[] = {{"os_powercap_power_watts", "chip", "arm-scmi"}};
@@ -72,7 +77,7 @@ constexpr member zones[] = {{"os_thermal_zone_temperature_celsius"}};
 // may be measured behind the supplies, which lose a tenth and more, and a supply's sensor has coarse steps.
 using std::chrono::seconds;
 constexpr whole_machine_check::settings slowly{.below_for = seconds(60), .may_hang = false};
-constexpr whole_machine_check::settings slowly_or_hanging{.below_for = seconds(60)};
+constexpr whole_machine_check::settings slowly_or_hanging{.below_for = seconds(60), .collapsed_share = 0.1};
 constexpr whole_machine_check::settings same_thing{.below_for = seconds(60),
                                                    .may_hang = false,
                                                    .lower = disbelief::below_other,
@@ -83,14 +88,15 @@ constexpr comparison of_supplies[] = {{"", slowly_or_hanging}, {"psys", slowly},
 constexpr comparison of_psys[] = {{"", {.below_for = seconds(10), .may_hang = false}}};
 constexpr comparison of_chips[] = {{"rapl", slowly}};
 constexpr way power_ways[] = {
-    {.source = "dcmi", .parts = dcmi, .compared = of_dcmi},
+    {.source = "dcmi", .parts = dcmi, .compared = of_dcmi, .sisters = dcmi_window},
     {.source = "bmc", .parts = bmc_power, .bays = true, .looked_for = "bmc_sensors", .compared = of_supplies},
     {.source = "psys",
      .parts = psys,
      .of = platform,
      .counter = true,
      .one_counts = true,
-     .compared = of_psys},
+     .compared = of_psys,
+     .sisters = psys_energy},
     {.source = "rapl", .parts = rapl, .of = packages, .counter = true},
     {.source = "arm-scmi", .parts = scmi, .of = firmware_zones, .parts_on = true},
     {.source = "hwmon",
@@ -144,6 +150,16 @@ bool is_doubted(absence why) {
 // Whether a first value may come soon when this is the reason for having none.
 bool may_still_come(absence why) {
   return why != absence::none && why != absence::permission && !is_disbelieved(why);
+}
+
+// Whether none of the parts has a value yet, and the first one comes with one of the next readings.
+bool comes_soon(const part_inventory& parts, const board& from) {
+  const auto measures = [&from](const part_inventory::part& p) { return measured(from, p.ref).has_value(); };
+  const auto begins = [&from](const part_inventory::part& p) {
+    const auto why = from.series()[p.ref].reason;
+    return why == absence::not_read_yet || why == absence::gap || why == absence::reset;
+  };
+  return std::ranges::none_of(parts.present(), measures) && std::ranges::any_of(parts.present(), begins);
 }
 
 // A BMC that starts has the readings of some sensors before those of others, so nothing is an empty bay
@@ -210,15 +226,6 @@ std::string_view to_string(disbelief why) {
   return "none";
 }
 
-/// The best present way that measures the processors. Every figure of the whole machine must contain their
-/// power.
-std::optional<std::size_t> witness_of(std::span<const way> ways, const std::vector<part_inventory>& parts) {
-  for (std::size_t w = 0; w < ways.size(); ++w) {
-    if (of_processors(ways[w].of) && !parts[w].present().empty()) return w;
-  }
-  return std::nullopt;
-}
-
 std::optional<std::size_t> way_named(std::span<const way> ways, std::string_view source) {
   const auto at = std::ranges::find(ways, source, &way::source);
   return at == ways.end() ? std::nullopt : std::optional<std::size_t>(at - ways.begin());
@@ -273,6 +280,7 @@ host_source::host_source(host_options options, clocks time)
     figure f;
     f.which = i;
     f.parts.resize(composites[i].ways.size());
+    f.sisters.resize(composites[i].ways.size());
     for (const auto& w : composites[i].ways) f.checks.push_back(checks_of(w));
     f.set_aside_for.resize(f.checks.size(), disbelief::none);
     f.choice = best_of(options_.wait);
@@ -316,11 +324,14 @@ void host_source::find_parts(figure& f, const board& from) const {
   f.looked_for.assign(ways.size(), board::no_series);
   for (std::size_t w = 0; w < ways.size(); ++w) {
     std::vector<board::series_ref> found;
+    f.sisters[w].clear();
     bool found_first = false;
     for (board::series_ref s = 0; s < from.series().size(); ++s) {
       const auto& e = from.series()[s];
       if (e.removed) continue;
       if (e.info.family == ways[w].looked_for) f.looked_for[w] = s;
+      if (std::ranges::any_of(ways[w].sisters, [&e](const member& m) { return is(e.info, m); }))
+        f.sisters[w].push_back(s);
       for (const auto& m : ways[w].parts) {
         if (!is(e.info, m) || (ways[w].named && !is_named(e.info, names))) continue;
         found.push_back(s);
@@ -344,16 +355,34 @@ void host_source::show(figure& f, std::size_t way, duration stale_after, board& 
   f.stale_after = stale_after;
 }
 
+// The best way that measures the processors. Every figure of the whole machine must contain their power. A
+// way that never had a value, or is set aside, says nothing of them while another way does. But a way that
+// died stays the witness, because the next one may measure less.
+std::optional<std::size_t> host_source::witness_of(const figure& f) {
+  const auto ways = composites[f.which].ways;
+  std::optional<std::size_t> present;
+  for (std::size_t w = 0; w < ways.size(); ++w) {
+    const auto parts = f.parts[w].present();
+    if (!of_processors(ways[w].of) || parts.empty()) continue;
+    if (f.set_aside_for[w] == disbelief::none && std::ranges::any_of(parts, &part_inventory::part::counted))
+      return w;
+    if (!present) present = w;
+  }
+  return present;
+}
+
 // What this way says when another way is compared with it.
-whole_machine_check::witness host_source::testimony(const figure& f, std::size_t way, const contender& c,
-                                                    const board& from, instant now) const {
+whole_machine_check::witness host_source::testimony(const figure& f, std::size_t way, const board& from,
+                                                    instant now) const {
   whole_machine_check::witness w;
   for (const auto& p : f.parts[way].present()) {
     const auto value = measured(from, p.ref);
-    if (value && !is_late(from, p.ref, now)) w.at_least += to_double(*value);
+    if (!value || is_late(from, p.ref, now)) continue;
+    w.at_least += to_double(*value);
+    ++w.parts;
   }
-  if (c.value) w.all = to_double(*c.value);
   w.is_void = f.set_aside_for[way] != disbelief::none;
+  w.which = way;
   return w;
 }
 
@@ -368,6 +397,7 @@ void host_source::set_aside(figure& f, std::vector<contender>& all, instant now,
     if (f.parts[w].present().empty()) {
       f.checks[w] = checks_of(ways[w]);
       why = disbelief::none;
+      withhold(f, w, false, out);
     } else {
       why = judge(f, w, all, now, out);
     }
@@ -379,6 +409,11 @@ void host_source::set_aside(figure& f, std::vector<contender>& all, instant now,
     if (c.value) c.why = why == disbelief::stands_still ? absence::frozen : absence::implausible;
     c.value.reset();
   }
+}
+
+void host_source::withhold(const figure& f, std::size_t way, bool withheld, board& out) {
+  for (const auto& p : f.parts[way].present()) out.withhold(p.ref, absence::implausible, withheld);
+  for (const auto s : f.sisters[way]) out.withhold(s, absence::implausible, withheld);
 }
 
 // What is wrong with a way's own numbers, or else with them beside the others'.
@@ -404,7 +439,7 @@ disbelief host_source::judge(figure& f, std::size_t way, std::vector<contender>&
   }
   const auto counts = [&out](const part_inventory::part& p) { return measured(out, p.ref).has_value(); };
   if (w.one_counts && std::ranges::count_if(f.parts[way].present(), counts) > 1) {
-    for (const auto& p : f.parts[way].present()) out.withhold(p.ref, absence::implausible, false);
+    withhold(f, way, false, out);
     doubt(fmt::format(
         "several packages count a platform ({}), and nobody knows whether each counts all of it or "
         "its own part: host_power_watts does not use it; newer firmware may count it once",
@@ -412,12 +447,17 @@ disbelief host_source::judge(figure& f, std::size_t way, std::vector<contender>&
     return disbelief::several;
   }
   const double watts = c.value ? to_double(*c.value) : 0;
-  if (w.parts_on && c.value && (watts < least_watts_ || watts > most_watts_of_processors)) {
-    for (const auto& p : f.parts[way].present()) out.withhold(p.ref, absence::implausible, true);
+  // 0 W is no matter of units, and compare() says so.
+  const bool too_low = c.value && !no_watts(watts) && watts < least_watts_;
+  if (too_low || (w.parts_on && watts > most_watts_of_processors)) {
+    withhold(f, way, true, out);
+    const auto bounds = w.parts_on
+                            ? fmt::format("between {:g} W and {:g} W", least_watts_, most_watts_of_processors)
+                            : fmt::format("at least {:g} W", least_watts_);
     doubt(
-        fmt::format("{} says {:.2f} W, but the processors draw between {:g} W and {:g} W: host_power_watts "
-                    "does not use it; its unit may be wrong: look for newer firmware",
-                    w.source, watts, least_watts_, most_watts_of_processors));
+        fmt::format("{} says {:.2f} W, but the processors draw {}: host_power_watts does not use it; its "
+                    "unit may be wrong: look for newer firmware",
+                    w.source, watts, bounds));
     return disbelief::wrong_unit;
   }
   return compare(f, way, all, now, out);
@@ -454,19 +494,38 @@ disbelief host_source::compare(figure& f, std::size_t way, const std::vector<con
   }
   auto why = disbelief::none;
   for (std::size_t i = 0; i < mine.compared.size(); ++i) {
-    const auto with =
-        mine.compared[i].with.empty() ? witness_of(ways, f.parts) : way_named(ways, mine.compared[i].with);
+    const auto with = mine.compared[i].with.empty() ? witness_of(f) : way_named(ways, mine.compared[i].with);
     auto& check = f.checks[way][i];
-    const auto found = check.look(
-        whole, with ? testimony(f, *with, all[*with], out, now) : whole_machine_check::witness{}, now);
+    const auto found =
+        check.look(whole, with ? testimony(f, *with, out, now) : whole_machine_check::witness{}, now);
     if (why != disbelief::none || found == disbelief::none) continue;
     why = found;
     if (!told || found != disbelief::zero)
       doubt(sentence(mine.source, check, with ? ways[*with].source : "rapl"));
   }
   const bool impossible = why != disbelief::none && why != disbelief::stands_still;
-  for (const auto& p : f.parts[way].present()) out.withhold(p.ref, absence::implausible, impossible);
+  withhold(f, way, impossible, out);
   return why;
+}
+
+// After the start, a number that nothing was compared with does not count while the meter of a part of it is
+// about to have its first value. Otherwise a number that is too low would count until then, and when it is
+// set aside, the lesser way could not take its place.
+void host_source::await_witnesses(const figure& f, std::vector<contender>& all, instant now,
+                                  const board& from) const {
+  if (!f.choice.is_patient(now)) return;
+  const auto ways = composites[f.which].ways;
+  for (std::size_t w = 0; w < all.size(); ++w) {
+    auto& c = all[w];
+    if (!c.value || ways[w].compared.empty()) continue;
+    for (std::size_t other = 0; other < all.size(); ++other) {
+      if (ways[other].of >= ways[w].of || !comes_soon(f.parts[other], from)) continue;
+      c.value.reset();
+      c.why = absence::not_read_yet;
+      c.awaited = true;
+      break;
+    }
+  }
 }
 
 void host_source::doubt(std::string sentence) {
@@ -512,6 +571,7 @@ void host_source::update(figure& f, instant now, board& out) {
     if (!first_there) first_there = w;
   }
   set_aside(f, all, now, out);
+  await_witnesses(f, all, now, out);
   const auto best = f.choice.choose(all, now);
   if (best) tell_empty_bays(f, *best);
   if (best && all[*best].value) {

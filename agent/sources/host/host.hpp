@@ -73,8 +73,9 @@ class host_source final : public source {
  private:
   /// One composite on the board.
   struct figure {
-    std::size_t which;                          // its index in the table of host.cpp
-    std::vector<part_inventory> parts;          // by way
+    std::size_t which;                                    // its index in the table of host.cpp
+    std::vector<part_inventory> parts;                    // by way
+    std::vector<std::vector<board::series_ref>> sisters;  // by way: what its meter says besides
     std::vector<board::series_ref> looked_for;  // by way: has no value while the source seeks the parts
     std::vector<std::vector<whole_machine_check>> checks;  // by way: one for each comparison
     std::vector<disbelief> set_aside_for;                  // by way: why it is set aside
@@ -88,11 +89,14 @@ class host_source final : public source {
   void find_parts(figure& f, const board& from) const;
   void show(figure& f, std::size_t way, duration stale_after, board& out) const;
   void set_aside(figure& f, std::vector<contender>& all, instant now, board& out);
+  static void withhold(const figure& f, std::size_t way, bool withheld, board& out);
   std::vector<board::series_ref> zeros_of(const figure& f, std::size_t way, const board& from) const;
-  whole_machine_check::witness testimony(const figure& f, std::size_t way, const contender& c,
-                                         const board& from, instant now) const;
+  static std::optional<std::size_t> witness_of(const figure& f);
+  whole_machine_check::witness testimony(const figure& f, std::size_t way, const board& from,
+                                         instant now) const;
   disbelief judge(figure& f, std::size_t way, std::vector<contender>& all, instant now, board& out);
   disbelief compare(figure& f, std::size_t way, const std::vector<contender>& all, instant now, board& out);
+  void await_witnesses(const figure& f, std::vector<contender>& all, instant now, const board& from) const;
   void doubt(std::string sentence);
   void show_set_aside(std::string_view way, disbelief why, board& out);
   void update(figure& f, instant now, board& out);

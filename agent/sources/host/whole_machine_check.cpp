@@ -7,6 +7,7 @@
 namespace binnacle::agent {
 
 disbelief whole_machine_check::look(const std::optional<figure>& whole, const witness& other, instant now) {
+  watch_least(other, now);
   if (!whole) {
     otherwise_since_.reset();
     return for_;
@@ -25,7 +26,7 @@ disbelief whole_machine_check::look(const std::optional<figure>& whole, const wi
   duration patience{};
   if (found == disbelief::none) {
     patience = settings_.back_after;
-  } else if (proven_ && for_ == disbelief::none && found == settings_.lower) {
+  } else if (proven_ && for_ == disbelief::none && found == settings_.lower && !has_collapsed(*whole)) {
     patience = settings_.below_for;
   }
   if (now - *otherwise_since_ < patience) return for_;
@@ -47,29 +48,59 @@ disbelief whole_machine_check::compare(const figure& whole, const witness& other
   return hangs ? disbelief::stands_still : disbelief::none;
 }
 
-void whole_machine_check::begin_standing(const figure& whole, instant now) {
+void whole_machine_check::watch_least(const witness& other, instant now) {
+  if (other.at_least <= 0 || other.is_void) {
+    least_before_.reset();
+    least_since_.reset();
+    return;
+  }
+  if (least_since_ && now - *least_since_ < settings_.least_over) {
+    least_ = std::min(least_, other.at_least);
+    return;
+  }
+  if (least_since_) least_before_ = least_;
+  least_ = other.at_least;
+  least_since_ = now;
+}
+
+bool whole_machine_check::has_collapsed(const figure& whole) const {
+  return least_before_ && whole.watts < settings_.collapsed_share * std::min(*least_before_, least_);
+}
+
+void whole_machine_check::begin_standing(const figure& whole, const witness& other, instant now) {
   stood_at_ = whole.watts;
-  stood_since_ = bucket_since_ = now;
+  stood_since_ = now;
   last_read_ = whole.read_at;
   reads_ = 1;
+  moved_at_.reset();
+  begin_moving(other, now);
+}
+
+// Means of other parts cannot be compared with those from before.
+void whole_machine_check::begin_moving(const witness& other, instant now) {
+  bucket_of_ = other.which;
+  bucket_parts_ = other.parts;
+  bucket_since_ = now;
   bucket_sum_ = 0;
   bucket_count_ = 0;
   least_mean_.reset();
   most_mean_.reset();
-  moved_at_.reset();
 }
 
 void whole_machine_check::watch_for_standing(const figure& whole, const witness& other, instant now) {
-  if (stood_at_ != whole.watts) return begin_standing(whole, now);
+  if (stood_at_ != whole.watts) return begin_standing(whole, other, now);
   if (whole.read_at != last_read_) {
     last_read_ = whole.read_at;
     ++reads_;
   }
-  if (other.all) {
-    bucket_sum_ += *other.all;
+  if (other.which != bucket_of_ || other.parts > bucket_parts_) begin_moving(other, now);
+  if (!other.is_void && other.parts > 0 && other.parts == bucket_parts_) {
+    bucket_sum_ += other.at_least;
     ++bucket_count_;
   }
   if (now - bucket_since_ < settings_.bucket) return;
+  // A part that has no value for a moment changes nothing. If it has none for long, the others count alone.
+  if (bucket_count_ == 0 && other.parts > 0) return begin_moving(other, now);
   if (bucket_count_ > 0) {
     const double mean = bucket_sum_ / static_cast<double>(bucket_count_);
     least_mean_ = std::min(least_mean_.value_or(mean), mean);

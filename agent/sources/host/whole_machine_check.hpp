@@ -24,9 +24,9 @@ enum class disbelief : unsigned char {
 ///
 /// The two are not read at the same moment, and a BMC gives the mean over a window of its own. So they differ
 /// for a while after a step of the load. A figure that was believed is set aside only when it has
-/// contradicted without a break for `below_for`. A figure that was set aside is believed again when it has
-/// agreed without a break for `back_after`. The first comparison counts at once, because nothing was believed
-/// before.
+/// contradicted without a break for `below_for`, or at once when it has collapsed. A figure that was set
+/// aside is believed again when it has agreed without a break for `back_after`. The first comparison counts
+/// at once, because nothing was believed before.
 class whole_machine_check {
  public:
   struct settings {
@@ -38,6 +38,13 @@ class whole_machine_check {
     /// joules on some machines, which is 5 W between readings 200 ms apart.
     double tolerance = 0.10;
     double tolerance_watts = 5;
+    /// A figure has collapsed if it is below this share of the least that the other meter has said since
+    /// `least_over` to twice that ago, without a gap. The least, because the mean of a BMC that gives one a
+    /// minute may be of two minutes ago, before a step of the load. A share, because the load may fall for a
+    /// second that RAPL's means hide and a quick meter shows; it then falls to what the idle machine draws.
+    /// That is more than a tenth of what the processors draw at work. 0: no figure collapses.
+    double collapsed_share = 0;
+    duration least_over = std::chrono::minutes(3);
     /// A figure stands still if it has been the same for `still_for` and so many readings, while RAPL moved
     /// far enough, and long enough ago. RAPL's means over `bucket` are compared, since a spike hardly moves a
     /// BMC's mean. "Far enough" is a share of what RAPL says, a share of the figure (a BMC's sensors are
@@ -58,9 +65,10 @@ class whole_machine_check {
   };
   /// What the other meter says at the same time.
   struct witness {
-    double at_least = 0;          ///< sum of its parts that have a value; 0: none has
-    std::optional<double> all{};  ///< sum of all parts, if each has a value
-    bool is_void = false;         ///< it is set aside itself, so it contradicts nothing
+    double at_least = 0;    ///< sum of its parts that have a value; 0: none has
+    std::size_t parts = 0;  ///< how many have
+    bool is_void = false;   ///< it is set aside itself, so it contradicts nothing
+    std::size_t which = 0;  ///< the same for the same meter: another one may have taken its place
   };
   /// Makes one comparison. `whole` is nothing if the figure has no value now. Returns why the figure is set
   /// aside, or `none`.
@@ -73,8 +81,11 @@ class whole_machine_check {
 
  private:
   disbelief compare(const figure& whole, const witness& other, instant now);
+  void watch_least(const witness& other, instant now);
+  bool has_collapsed(const figure& whole) const;
   void watch_for_standing(const figure& whole, const witness& other, instant now);
-  void begin_standing(const figure& whole, instant now);
+  void begin_moving(const witness& other, instant now);
+  void begin_standing(const figure& whole, const witness& other, instant now);
 
   settings settings_;
   bool proven_ = false;  // it was compared at least once
@@ -82,11 +93,17 @@ class whole_machine_check {
   std::optional<instant> otherwise_since_;  // since when comparisons contradict the present verdict
   double watts_ = 0, other_watts_ = 0;
 
+  // The least that the other meter said in the last whole span of `least_over`, and in the present one.
+  std::optional<double> least_before_;
+  double least_ = 0;
+  std::optional<instant> least_since_;
+
   // For the check whether it stands still.
   std::optional<double> stood_at_;
   instant stood_since_{}, last_read_{};
   std::size_t reads_ = 0;
   instant bucket_since_{};
+  std::size_t bucket_of_ = 0, bucket_parts_ = 0;  // of which meter the means are, and of how many parts
   double bucket_sum_ = 0;
   std::size_t bucket_count_ = 0;
   std::optional<double> least_mean_, most_mean_;

@@ -8,6 +8,7 @@ namespace stuck_sensors_test {
 
 using namespace binnacle;
 using namespace binnacle::agent;
+using agent::test::holds;
 using agent::test::shown;
 using namespace std::chrono_literals;
 
@@ -71,6 +72,46 @@ TEST_CASE("if asked for, a sensor that hangs has no value until it moves") {
   b.pass(10s, 90.0);
   CHECK(b.watts() == "90.0");
   CHECK(b.stuck.count("rapl") == 0);
+}
+
+// Before, the chip's two sensors were each other's peers, and none of them moved.
+TEST_CASE("a hwmon chip of the processors that hangs as a whole is found by the CPU load") {
+  stuck_sensors stuck(on_frozen::flag);
+  board out;
+  const auto os = out.add_group("os", "all", 5s, 15s);
+  const auto chip = [&](const char* name, const char* sensor) {
+    return out.add_series(os, "os_hwmon_power_watts", {{"chip", name}, {"sensor", sensor}});
+  };
+  const auto load = out.add_series(os, "os_cpu_utilization_ratio", {});
+  const auto cpu = chip("apm_xgene-APMC0D29:00", "CPU power"), io = chip("apm_xgene-APMC0D29:00", "IO power");
+  const auto first = chip("mlx5-0000:01:00.0", "card"), second = chip("mlx5-0000:02:00.0", "card");
+  instant now{1h};
+  const auto pass = [&](double busy, bool hangs) {
+    for (int look = 0; look < 132; ++look, now += 5s) {  // eleven minutes
+      const double share = look % 20 < 10 ? 0.05 : busy;
+      out.set(load, share);
+      out.set(cpu, hangs ? 75.5 : 40 + 100 * share + look % 10);
+      out.set(io, hangs ? 31.2 : 30 + 5 * share + 0.1 * (look % 10));
+      for (const auto card : {first, second}) out.set(card, 21.0);
+      out.mark_read(os, now);
+      stuck.look(out, now);
+    }
+  };
+  SUBCASE("the load moves") {
+    pass(0.8, true);
+    CHECK(stuck.count("os") == 2);
+    CHECK(holds(stuck.sentence("os", out), "apm_xgene"));
+    pass(0.8, false);
+    CHECK(stuck.count("os") == 0);
+  }
+  SUBCASE("the load stays where it is") {
+    pass(0.1, true);
+    CHECK(stuck.count("os") == 0);
+  }
+  SUBCASE("calm cards beside a chip that moves are not judged by it") {
+    pass(0.8, false);
+    CHECK(stuck.count("os") == 0);
+  }
 }
 
 TEST_SUITE_END();

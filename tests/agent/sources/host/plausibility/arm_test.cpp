@@ -274,6 +274,52 @@ TEST_CASE("arm-scmi and hwmon: DCMI that contradicts the processors is set aside
   }
 }
 
+// Before, the zone that nobody believes was the only witness, and DCMI's 20 W were the node's.
+TEST_CASE("DCMI is compared with the best meter of the processors that is believed") {
+  arm a;
+  const auto dcmi = a.out.add_series(a.bmc, "bmc_dcmi_power_watts", {});
+  SUBCASE("arm-scmi is set aside, hwmon is not") {
+    a.zone("SOC", 0);
+    a.sensor("scmi_sensors-scmi_dev.2", "soc", 182);
+    a.out.set(dcmi, 20.0);
+    a.pass(1);
+    CHECK(a.set_aside("arm-scmi", "zero") == "1");
+    CHECK(a.set_aside("dcmi", "below_parts") == "1");
+    CHECK(a.node("hwmon") == "182.0");
+    CHECK(holds(a.host.limitation(), "less than the 182.0 W of the processors"));
+  }
+  SUBCASE("the witness changes, which is no move of it") {
+    const auto zone = a.zone("SOC", 182);
+    a.sensor("scmi_sensors-scmi_dev.2", "soc", 90);
+    a.out.set(dcmi, 400.0);
+    a.pass(60);
+    a.out.set(zone, 0.0);
+    a.pass(300);
+    CHECK(a.set_aside("arm-scmi", "zero") == "1");
+    CHECK(a.node("dcmi") == "400.0");
+  }
+  SUBCASE("RAPL never had a value, the sensors that power-sensors names have one") {
+    const auto rapl = a.out.add_group("rapl", "", 1s, 10s);
+    const auto package = a.out.add_series(rapl, "rapl_power_watts", {{"package", "0"}});
+    a.out.set_absent(package, absence::never_moved);
+    a.sensor("scmi_sensors-scmi_dev.2", "soc", 182);
+    a.out.set(dcmi, 20.0);
+    a.pass(1);
+    CHECK(a.set_aside("dcmi", "below_parts") == "1");
+    CHECK(a.node("hwmon") == "182.0");
+  }
+  SUBCASE("arm-scmi died: hwmon may show less, so it cannot make DCMI believed again") {
+    const auto zone = a.zone("SOC", 182);
+    a.sensor("scmi_sensors-scmi_dev.2", "soc", 90);
+    a.out.set(dcmi, 100.0);
+    a.pass(1);
+    CHECK(a.set_aside("dcmi", "below_parts") == "1");
+    a.out.set_absent(zone, absence::timeout);
+    a.pass(60);
+    CHECK(a.set_aside("dcmi", "below_parts") == "1");
+  }
+}
+
 TEST_CASE("wrong unit: sensors in mW or nW where µW are promised are not believed") {
   temp_folder sys;
   sys.write("devices/system/cpu/online", "0-79\n");
@@ -300,6 +346,43 @@ TEST_CASE("wrong unit: sensors in mW or nW where µW are promised are not believ
   says(2.5);
   CHECK(a.node("arm-scmi") == "2.5");
   CHECK(a.set_aside("arm-scmi", "wrong_unit") == "0");
+}
+
+// Before, a DCMI in kW was the node's where nothing measures the processors.
+TEST_CASE("wrong unit: a meter of the machine that says less than the CPUs draw is not believed") {
+  temp_folder sys;
+  sys.write("devices/system/cpu/online", "0-79\n");
+  arm a;
+  host_source host(host_options{.period = 1s, .sys_root = sys.path()}, a.clock.source());
+  REQUIRE(host.discover(a.out));
+  const char* way = "dcmi";
+  board::series_ref meter = board::no_series;
+  SUBCASE("DCMI") { meter = a.out.add_series(a.bmc, "bmc_dcmi_power_watts", {}); }
+  SUBCASE("the system's sensor") {
+    meter = a.out.add_series(a.bmc, "bmc_power_watts", {{"sensor", "System Power"}, {"scope", "node"}});
+    way = "bmc";
+  }
+  const auto says = [&](double watts) {
+    a.out.set(meter, watts);
+    for (int i = 0; i < 31; ++i) {
+      a.clock.now += 1s;
+      a.out.mark_read(a.bmc, a.clock.now);
+      REQUIRE(host.read(a.out));
+    }
+  };
+  says(1);
+  CHECK(a.node(way) == "implausible");
+  CHECK(a.set_aside(way, "wrong_unit") == "1");
+  CHECK(a.out.series()[meter].reason == absence::implausible);
+  CHECK(holds(host.limitation(), "says 1.00 W, but the processors draw at least 2 W"));
+  says(2.5);
+  CHECK(a.node(way) == "2.5");
+  CHECK(a.set_aside(way, "wrong_unit") == "0");
+  says(4500);  // accelerators may draw it
+  CHECK(a.node(way) == "4500.0");
+  says(0);
+  CHECK(a.set_aside(way, "zero") == "1");
+  CHECK(a.set_aside(way, "wrong_unit") == "0");
 }
 
 TEST_SUITE_END();

@@ -171,6 +171,119 @@ TEST_CASE("below RAPL: supplies and DCMI are set aside after a minute, since a B
   CHECK(d.set_aside(way, "below_parts") == "0");
 }
 
+// Before, the 8 W of a sensor that had died were the node's for a minute, and every pod of that minute went
+// there.
+TEST_CASE("below RAPL by far: a meter of the machine that collapses is set aside at once") {
+  desk d;
+  const char* way = "dcmi";
+  const auto say = [&](double watts) {
+    if (d.dcmi != board::no_series) return d.out.set(d.dcmi, watts);
+    for (const auto s : d.supply) d.out.set(s, watts / 2);
+  };
+  SUBCASE("DCMI") { d.has_dcmi(); }
+  SUBCASE("the sum of the supplies") {
+    d.has_supplies();
+    way = "bmc";
+  }
+  d.parts(150);
+  say(240);
+  d.pass(200);
+  CHECK(d.node(way) == "240.0");
+  SUBCASE("to less than a tenth of packages and memory") {
+    say(8);
+    d.pass(1);
+    CHECK(d.node(way) == "implausible");
+    CHECK(d.node("rapl") == "no such series");
+    CHECK(d.set_aside(way, "below_parts") == "1");
+    say(240);
+    d.pass(60);
+    CHECK(d.node(way) == "240.0");
+  }
+  SUBCASE("to a number that an idle machine may have, while RAPL does not show that the load fell") {
+    say(40);
+    d.pass(59);
+    CHECK(d.node(way) == "40.0");
+  }
+  SUBCASE("the load falls and rises, and the meter comes a minute late") {
+    d.parts(8, 4);
+    d.pass(60);
+    say(45);
+    d.pass(300);
+    d.parts(500);
+    d.pass(59);
+    CHECK(d.node(way) == "45.0");
+    say(620);
+    d.pass(300);
+    d.parts(8, 4);
+    d.pass(60);
+    say(45);
+    d.pass(60);
+    CHECK(d.node(way) == "45.0");
+    CHECK(d.host.limitation().empty());
+  }
+  SUBCASE("RAPL had a gap: the minute, since nobody knows what the processors drew meanwhile") {
+    for (const auto s : {d.package, d.memory}) d.out.set_absent(s, absence::gap);
+    d.pass(1);
+    d.parts(150);
+    say(8);
+    d.pass(60);
+    CHECK(d.node(way) == "8.0");
+    d.pass(1);
+    CHECK(d.node(way) == "implausible");
+  }
+}
+
+// Before, DCMI's 60 W counted for two seconds after each start of the agent. Then they were set aside, and
+// the node had no watts until the next start.
+TEST_CASE("below RAPL at the start: no meter of the machine counts before RAPL has had a value") {
+  desk d;
+  d.out.set_absent(d.package, absence::not_read_yet);
+  d.out.set_absent(d.memory, absence::not_read_yet);
+  const char* way = "dcmi";
+  SUBCASE("DCMI") {
+    d.has_dcmi();
+    d.out.set(d.dcmi, 60.0);
+  }
+  SUBCASE("the sum of the supplies") {
+    d.has_supplies();
+    for (const auto s : d.supply) d.out.set(s, 30.0);
+    way = "bmc";
+  }
+  d.pass(2);
+  CHECK(d.node(way) == "not_read_yet");
+  CHECK(d.host.limitation().empty());
+  SUBCASE("too low") {
+    d.parts(150);
+    d.pass(1);
+    CHECK(d.node("rapl") == "160.0");
+    CHECK(d.set_aside(way, "below_parts") == "1");
+  }
+  SUBCASE("right") {
+    d.parts(30);
+    d.pass(1);
+    CHECK(d.node(way) == "60.0");
+  }
+  SUBCASE("RAPL may not be read, so nothing comes of it") {
+    for (const auto s : {d.package, d.memory}) d.out.set_absent(s, absence::permission);
+    d.pass(1);
+    CHECK(d.node(way) == "60.0");
+  }
+  SUBCASE("RAPL never counts, as in many guests") {
+    for (const auto s : {d.package, d.memory}) d.out.set_absent(s, absence::never_moved);
+    d.pass(1);
+    CHECK(d.node(way) == "60.0");
+  }
+  SUBCASE("not for longer than power-wait") {
+    d.pass(58);
+    CHECK(d.node(way) == "not_read_yet");
+    d.pass(1);
+    CHECK(d.node(way) == "60.0");
+    d.out.set_absent(d.package, absence::gap);  // and later not at all
+    d.pass(1);
+    CHECK(d.node(way) == "60.0");
+  }
+}
+
 // Before, DCMI's 150 W beside psys' 300 W were believed, because they were compared only with the packages'
 // 120 W.
 TEST_CASE("below psys: supplies and DCMI are set aside, since the platform is a part of the machine") {
@@ -378,6 +491,38 @@ TEST_CASE("below parts: dies that each show their socket's counter do not set a 
   CHECK(m.package("1") == "150.0");
   CHECK(m.node("dcmi") == "420.0");
   CHECK(m.out.series()[dcmi].reason == absence::none);
+}
+
+// Before, a policy on DCMI's mean or on the platform's energy got the number that host_power_watts refused.
+TEST_CASE("what a meter says besides its watts is withheld with them, and back with them") {
+  desk d;
+  board::series_ref watts = board::no_series;
+  std::vector<board::series_ref> sisters;
+  const auto other = d.out.add_series(d.rapl, "rapl_energy_joules_total", {{"zone", "dram"}});
+  SUBCASE("DCMI") {
+    d.has_dcmi();
+    watts = d.dcmi;
+    for (const char* what : {"average", "minimum", "maximum"})
+      sisters.push_back(d.out.add_series(d.bmc, std::string("bmc_dcmi_") + what + "_power_watts", {}));
+  }
+  SUBCASE("psys") {
+    d.has_psys();
+    watts = d.psys;
+    sisters.push_back(d.out.add_series(d.rapl, "rapl_energy_joules_total", {{"zone", "psys"}}));
+  }
+  d.parts(150);
+  const auto says = [&](double number) {
+    for (const auto s : sisters) d.out.set(s, number);
+    for (const auto s : {watts, other}) d.out.set(s, number);
+  };
+  says(12);
+  d.pass(1);
+  says(12);  // their source sets them all the same
+  for (const auto s : sisters) CHECK(d.out.series()[s].reason == absence::implausible);
+  CHECK(d.out.series()[other].reason == absence::none);
+  says(240);
+  d.pass(31);
+  for (const auto s : sisters) CHECK(d.out.series()[s].reason == absence::none);
 }
 
 TEST_CASE("a source that is set aside and then goes away is no longer set aside") {

@@ -89,6 +89,51 @@ TEST_CASE("stands still while RAPL moves: so it is with the sum of the supplies"
   CHECK(d.set_aside("bmc", "stands_still") == "0");
 }
 
+// Before, RAPL without one of its parts did not count as moving, and DCMI's 400 W stood for ever.
+TEST_CASE(
+    "stands still while RAPL moves: also if a part of RAPL is dead, but not because one dies or comes") {
+  desk d;
+  d.has_dcmi();
+  d.out.set(d.dcmi, 400.0);
+  const auto other = d.out.add_series(d.rapl, "rapl_power_watts", {{"package", "1"}});
+  d.parts(60);
+  SUBCASE("dead from the start") {
+    d.out.set_absent(other, absence::never_moved);
+    d.pass(60);
+    d.parts(180);
+    d.pass(105);
+    CHECK(d.node("dcmi") == "frozen");
+    CHECK(d.set_aside("dcmi", "stands_still") == "1");
+  }
+  SUBCASE("dead after a while") {
+    d.out.set(other, 100.0);
+    d.pass(60);
+    d.out.set_absent(other, absence::stands_still);
+    d.pass(300);
+    CHECK(d.node("dcmi") == "400.0");
+    d.parts(180);
+    d.pass(105);
+    CHECK(d.node("dcmi") == "frozen");
+  }
+  SUBCASE("it comes") {
+    d.out.set_absent(other, absence::gap);
+    d.pass(60);
+    d.out.set(other, 100.0);
+    d.pass(300);
+    CHECK(d.node("dcmi") == "400.0");
+  }
+  SUBCASE("it goes for seconds") {
+    for (int i = 0; i < 30; ++i) {
+      d.out.set(other, 100.0);
+      d.pass(8);
+      d.out.set_absent(other, absence::gap);
+      d.pass(2);
+    }
+    CHECK(d.node("dcmi") == "400.0");
+  }
+  CHECK(d.out.series()[d.dcmi].reason == absence::none);
+}
+
 TEST_CASE("stands still while RAPL moves: not on an idle machine, not for spikes") {
   desk d;
   d.has_dcmi();
