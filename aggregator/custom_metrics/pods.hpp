@@ -5,9 +5,11 @@
 #include "common/metrics/alias_table.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -56,6 +58,7 @@ class own_readings {
     std::shared_ptr<const store::shape> shape;  // held, so that no new shape gets its address
     std::unordered_set<std::string, keyed_hash> uids, names;
   };
+  std::span<const std::uint32_t> series_in(const store::shape& shape) const;
   const named_pods& named_by(const std::shared_ptr<const store::shape>& shape);
 
   std::string metric_;
