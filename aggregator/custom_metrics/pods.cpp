@@ -14,7 +14,7 @@ namespace {
 
 bool is_of(const metrics::label_set& labels, const pod& whose) {
   if (const std::string_view uid = metrics::label_of(labels, "pod_uid"); !uid.empty())
-    return uid == whose.uid;
+    return uid == whose.uid || uid == whose.static_uid;
   return metrics::label_of(labels, "pod") == whose.name &&
          metrics::label_of(labels, "namespace") == whose.name_space;
 }
@@ -65,7 +65,7 @@ std::optional<questions::reading> own_readings::of(const store::node_view& node,
 
   questions::reading out;
   out.value.reason = absence::missing;
-  if (!named.uids.contains(std::string(whose.uid)) &&
+  if (!named.uids.contains(std::string(whose.uid)) && !named.uids.contains(std::string(whose.static_uid)) &&
       !named.names.contains(full_name(whose.name_space, whose.name)))
     return out;
   const store::shape& shape = *named.shape;

@@ -23,6 +23,8 @@ struct pod {
   /// Its labels; null: they are not known, so no selector chooses the pod, not even one that asks for
   /// absence.
   questions::selector::look_up labels;
+  /// The UID that the node's kubelet gave it, and by which the agent knows it, if it is a static pod.
+  std::string_view static_uid = {};
 };
 
 /// Where pods are; faces loop. A pod's pointers and views are valid until the loop's next event.

@@ -44,6 +44,7 @@ struct fixture {
     add("node_watts", {{"namespace", "ops"}, {"pod", "web-2"}});
     add("rack", {{"unit", "7"}});
     add("node_rack_7", {{"namespace", "ops"}, {"pod", "web-1"}});
+    add("pmu_pod_context_switches_per_second", {{"pod_uid", "0123456789abcdef0123456789abcdef"}});
     node.name = "n1";
     node.cells =
         std::make_shared<store::row>(std::make_shared<const store::shape>(store::make_shape(c, {})->what));
@@ -73,6 +74,14 @@ TEST_SUITE("aggregator/custom_metrics/pods") {
     CHECK(second->span == std::chrono::seconds(10));
     CHECK(of("requests", "ops", "web-1", "u1")->value.value == decimal{30, 0});
     CHECK(of("requests", "dev", "web-1", "u9")->value.value == decimal{40, 0});
+  }
+
+  TEST_CASE_FIXTURE(fixture, "a static pod's own series is found by the UID that its kubelet gave it") {
+    const pod etcd{"kube-system", "etcd-n1", "u7", "n1", none, "0123456789abcdef0123456789abcdef"};
+    const auto got = own("pmu_pod_context_switches_per_second").of(node, etcd, at_s(1000));
+    REQUIRE(got.has_value());
+    CHECK(got->value.value == decimal{140, 0});
+    CHECK(of("pmu_pod_context_switches_per_second", "ops", "web-1", "u1")->value.value == decimal{10, 0});
   }
 
   TEST_CASE_FIXTURE(fixture, "a pod that such a metric does not name has none, and not the node's sum") {
