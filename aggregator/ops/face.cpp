@@ -286,6 +286,7 @@ std::unique_ptr<http::slices> face::node_labels(const http::request& r) {
 }
 
 std::unique_ptr<http::slices> face::node_metrics(const http::request& r) {
+  if (auto no = unknown_parameter(r, {"family"})) return http::ready(std::move(*no));
   auto families = every_parameter(r, "family", most_families);
   if (!families) return http::ready(too_often("family", most_families));
   return fleet_exposition(nodes_, std::move(*families), sources_.now());

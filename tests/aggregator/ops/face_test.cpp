@@ -199,6 +199,7 @@ TEST_SUITE("aggregator/ops/face") {
         {"/api/v1/decisions?pods=web", 400,
          "there is no parameter pods, only pod, policy, node, verb, id, limit, all"},
         {"/api/v1/nodes?metrics=x", 400, "there is no parameter metrics, only limit, metric"},
+        {"/metrics/nodes?families=rapl_power_watts", 400, "there is no parameter families, only family"},
         {"/api/v1/nodes/node-z", 404, "no agent named 'node-z' has connected"},
         {"/api/v1/nodes/node-a/series", 404, "there is nothing at this path: a node is /api/v1/nodes/NAME"},
         {"/api/v1/nodes?metric=", 400, "the parameter metric must be the name of a metric"},
