@@ -1,6 +1,7 @@
 #include "agent/metrics_page.hpp"
 
 #include "common/exposition/exposition.hpp"
+#include "common/exposition/target_labels.hpp"
 #include "common/http/health.hpp"
 #include "common/shortest.hpp"
 
@@ -51,7 +52,12 @@ std::string exposition_of(const board& from, instant now) {
         out.begin(family, e->info.type, e->info.help);
       }
     }
-    out.add(e->info.labels, e->foreign ? shortest(e->value) : e->value);
+    if (e->foreign) {
+      // One label of the name `__name__` in a user's file would cost the whole scrape.
+      out.add(exposition::with_target({}, e->info.labels), shortest(e->value));
+    } else {
+      out.add(e->info.labels, e->value);
+    }
   }
   return out.take();
 }

@@ -15,7 +15,7 @@ custom_metrics::pod pod_of(const std::pair<const kube::object_key, kube::pod_obj
   const auto& [key, pod] = known;
   questions::selector::look_up labels;
   if (!pod.without_labels) labels = [of = &pod.labels](std::string_view label) { return of->find(label); };
-  return {key.name_space, key.name, pod.uid, pod.node, std::move(labels)};
+  return {key.name_space, key.name, pod.uid, pod.node, std::move(labels), pod.static_uid};
 }
 
 }  // namespace

@@ -5,9 +5,11 @@
 #include "common/metrics/alias_table.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -21,6 +23,8 @@ struct pod {
   /// Its labels; null: they are not known, so no selector chooses the pod, not even one that asks for
   /// absence.
   questions::selector::look_up labels;
+  /// The UID that the node's kubelet gave it, and by which the agent knows it, if it is a static pod.
+  std::string_view static_uid = {};
 };
 
 /// Where pods are; faces loop. A pod's pointers and views are valid until the loop's next event.
@@ -56,6 +60,7 @@ class own_readings {
     std::shared_ptr<const store::shape> shape;  // held, so that no new shape gets its address
     std::unordered_set<std::string, keyed_hash> uids, names;
   };
+  std::span<const std::uint32_t> series_in(const store::shape& shape) const;
   const named_pods& named_by(const std::shared_ptr<const store::shape>& shape);
 
   std::string metric_;

@@ -243,11 +243,17 @@ std::unique_ptr<http::slices> face::node_list(const http::request& r) {
   std::vector<std::string> names = default_metrics();
   auto extras = every_parameter(r, "metric", most_metrics);
   if (!extras) return http::ready(too_often("metric", most_metrics));
+  std::size_t room = most_metrics - extras->size();  // for metrics that were not asked for
+  std::erase_if(names, [&](const std::string& name) {
+    if (std::find(extras->begin(), extras->end(), name) != extras->end()) return false;
+    if (room == 0) return true;
+    --room;
+    return false;
+  });
   for (std::string& extra : *extras) {
     if (extra.empty()) return http::ready(bad_parameter("metric", "the name of a metric"));
     if (std::find(names.begin(), names.end(), extra) == names.end()) names.push_back(std::move(extra));
   }
-  if (names.size() > most_metrics) return http::ready(too_often("metric", most_metrics));
   for (const std::string& name : names)
     q.metrics.push_back({name, sources_.ask(name, {}), metrics::family_of(name) == nullptr});
   return fleet_json(nodes_, std::move(q));
@@ -286,6 +292,7 @@ std::unique_ptr<http::slices> face::node_labels(const http::request& r) {
 }
 
 std::unique_ptr<http::slices> face::node_metrics(const http::request& r) {
+  if (auto no = unknown_parameter(r, {"family"})) return http::ready(std::move(*no));
   auto families = every_parameter(r, "family", most_families);
   if (!families) return http::ready(too_often("family", most_families));
   return fleet_exposition(nodes_, std::move(*families), sources_.now());

@@ -14,8 +14,10 @@
 namespace binnacle::ops {
 namespace {
 
-std::int64_t milliseconds(duration d) {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(d).count();
+/// The age of something that happened at `then`. It is 0 also if that was after `now`, which is when the
+/// answer was begun: values go on arriving meanwhile.
+std::int64_t age_ms(instant then, instant now) {
+  return std::max<std::int64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(now - then).count(), 0);
 }
 
 void write_sample_fields(json_writer& out, const store::sample& s, instant now) {
@@ -24,7 +26,7 @@ void write_sample_fields(json_writer& out, const store::sample& s, instant now) 
   } else {
     out.field("absent", to_string(s.absent_because(now)));
   }
-  if (s.read_at != instant()) out.field("ageMs", milliseconds(now - s.read_at));
+  if (s.read_at != instant()) out.field("ageMs", age_ms(s.read_at, now));
   if (!s.present(now)) return;
   if (s.partial || !s.covers_window()) out.field("partial", true);
   if (!s.covers_window()) out.field("windowCovered", 100 - s.unknown_percent);
@@ -39,7 +41,7 @@ store::sample shown(store::sample s, bool foreign) {
 
 void write_head(json_writer& out, const store::node_view& node, instant now) {
   out.field("name", node.name).field("connected", node.connected);
-  if (node.seen() != instant()) out.field("seenMs", milliseconds(now - node.seen()));
+  if (node.seen() != instant()) out.field("seenMs", age_ms(node.seen(), now));
   out.field("agentVersion", node.agent_version).field("address", node.peer_address);
   out.key("sources").begin_array();
   for (const auto& s : node.sources) {

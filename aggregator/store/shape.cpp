@@ -77,7 +77,12 @@ bool has_label(const shape::series& s, std::string_view name) {
   return std::any_of(s.labels.begin(), s.labels.end(), [&](const auto& l) { return l.first == name; });
 }
 
-bool is_of_a_pod(const shape::series& s) { return has_label(s, "pod_uid"); }
+/// Whether the series names a pod, by its UID as the agent's own do, or by namespace and name as exporters'
+/// do. (An exporter may give an idle device an empty `pod`.)
+bool is_of_a_pod(const shape::series& s) {
+  const auto has = [&s](std::string_view label) { return !metrics::label_of(s.labels, label).empty(); };
+  return has("pod_uid") || (has("pod") && has("namespace"));
+}
 
 void mix(std::size_t& h, std::size_t v) noexcept { h ^= v + 0x9e3779b97f4a7c15u + (h << 6) + (h >> 2); }
 void mix(std::size_t& h, std::string_view text) noexcept { mix(h, keyed_hash{}(text)); }

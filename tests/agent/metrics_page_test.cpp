@@ -43,6 +43,14 @@ TEST_SUITE("agent/metrics_page") {
     CHECK(agent::exposition_of(b, now).find("\nrack_watts 60\n") != std::string::npos);
   }
 
+  // Prometheus refuses a series with two names, and with it the whole scrape.
+  TEST_CASE_FIXTURE(fixture, "a foreign label with the name of one of Prometheus' own gets another name") {
+    b.set(b.add_series(files, "rack_watts", {{"__name__", "x"}, {"rack", "7"}}), 60.0);
+    b.mark_read(files, now);
+    CHECK(agent::exposition_of(b, now).find("\nrack_watts{exported___name__=\"x\",rack=\"7\"} 60\n") !=
+          std::string::npos);
+  }
+
   TEST_CASE_FIXTURE(fixture, "what is absent or too old is left out") {
     const auto watts = b.add_series(rapl, "rapl_power_watts", {{"package", "0"}});
     const auto gone = b.add_series(rapl, "rapl_power_watts", {{"package", "1"}});

@@ -33,10 +33,22 @@ std::vector<network> addresses_in(const json::object& status) {
   return out;
 }
 
+/// The UID of the static pod that this object mirrors, or empty. Only a hash is taken: whoever creates a pod
+/// may write any text there, and with another pod's UID would get that pod's numbers. Source:
+/// k8s.io/kubernetes/pkg/kubelet/types, ConfigMirrorAnnotationKey.
+std::string_view static_uid_in(const json::object& metadata) {
+  constexpr std::size_t digits_of_a_hash = 32;  // a UID has 36
+  const json::object* notes = object_in(metadata, "annotations");
+  if (notes == nullptr) return {};
+  const std::string_view uid = text_in(*notes, "kubernetes.io/config.mirror");
+  return uid.size() == digits_of_a_hash ? uid : std::string_view();
+}
+
 pod_objects::pod pod_of(const json::object& given) {
   pod_objects::pod out;
   if (const json::object* meta = object_in(given, "metadata")) {
     out.uid = text_in(*meta, "uid");
+    out.static_uid = static_uid_in(*meta);
     out.leaving = !text_in(*meta, "deletionTimestamp").empty();
     if (const json::object* set = spread::replica_set_in(*meta))
       out.set = pod_objects::set_key(text_in(*set, "uid"));

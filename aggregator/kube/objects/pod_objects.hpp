@@ -40,6 +40,9 @@ class pod_objects final : public watcher {
   /// A pod as the API server has it now; its namespace and name are the key.
   struct pod {
     std::string uid;
+    /// The UID that the kubelet gave to the static pod of which this is the mirror, as in the names of
+    /// cgroups; empty for other pods.
+    std::string static_uid;
     std::string node;
     packed_labels labels;
     bool without_labels = false;  ///< it has labels, and they are not kept: there are too many bytes of them

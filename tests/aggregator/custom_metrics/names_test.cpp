@@ -97,6 +97,9 @@ TEST_SUITE("aggregator/custom_metrics/names") {
       c.group("pmu");
       for (int i = 0; i < pods; ++i)
         c.series("pmu_pod_cycles_per_second", {{"pod_uid", node + "-" + std::to_string(i)}});
+      // As an exporter names its newest pod.
+      const std::string newest = node + "-" + std::to_string(pods);
+      c.group("scrape").series("pod_cpu_usage_seconds_total", {{"namespace", "default"}, {"pod", newest}});
       auto shape = pool.intern(store::make_shape(c, {})->what);
       nodes.apply({.id = store::node_id{id}, .name = node, .cells = std::make_shared<store::row>(shape)});
     };

@@ -40,6 +40,11 @@ struct fixture {
     gpu("web-1", "sidecar");
     gpu("web-2", "main");
     gpu("web-3", "sidecar");
+    add("node_watts", {{"namespace", "ops"}, {"pod", "web-1"}});
+    add("node_watts", {{"namespace", "ops"}, {"pod", "web-2"}});
+    add("rack", {{"unit", "7"}});
+    add("node_rack_7", {{"namespace", "ops"}, {"pod", "web-1"}});
+    add("pmu_pod_context_switches_per_second", {{"pod_uid", "0123456789abcdef0123456789abcdef"}});
     node.name = "n1";
     node.cells =
         std::make_shared<store::row>(std::make_shared<const store::shape>(store::make_shape(c, {})->what));
@@ -71,12 +76,30 @@ TEST_SUITE("aggregator/custom_metrics/pods") {
     CHECK(of("requests", "dev", "web-1", "u9")->value.value == decimal{40, 0});
   }
 
+  TEST_CASE_FIXTURE(fixture, "a static pod's own series is found by the UID that its kubelet gave it") {
+    const pod etcd{"kube-system", "etcd-n1", "u7", "n1", none, "0123456789abcdef0123456789abcdef"};
+    const auto got = own("pmu_pod_context_switches_per_second").of(node, etcd, at_s(1000));
+    REQUIRE(got.has_value());
+    CHECK(got->value.value == decimal{140, 0});
+    CHECK(of("pmu_pod_context_switches_per_second", "ops", "web-1", "u1")->value.value == decimal{10, 0});
+  }
+
   TEST_CASE_FIXTURE(fixture, "a pod that such a metric does not name has none, and not the node's sum") {
     const auto other = of("pmu_pod_context_switches_per_second", "ops", "web-3", "u3");
     REQUIRE(other.has_value());
     CHECK_FALSE(other->value.present(at_s(1000)));
     CHECK(other->value.reason == absence::missing);
     CHECK_FALSE(of("requests", "qa", "web-1", "u1")->value.present(at_s(1000)));
+  }
+
+  TEST_CASE_FIXTURE(fixture, "a pod's own series is found also by the metric's name without node_") {
+    for (const char* name : {"node_watts", "watts"}) {
+      CAPTURE(name);
+      CHECK(of(name, "ops", "web-1", "u1")->value.value == decimal{100, 0});
+      CHECK(of(name, "ops", "web-2", "u2")->value.value == decimal{110, 0});
+      CHECK_FALSE(of(name, "ops", "web-3", "u3")->value.present(at_s(1000)));
+    }
+    CHECK_MESSAGE(!of("rack_7", "ops", "web-1", "u1").has_value(), "the flat name comes first");
   }
 
   TEST_CASE_FIXTURE(fixture, "a metric that names no pods is the node's") {

@@ -118,6 +118,28 @@ TEST_SUITE("aggregator/ops/face") {
     CHECK(body("/api/v1/nodes?limit=2").ends_with("\"total\":3,\"omitted\":1}\n"));
   }
 
+  TEST_CASE_FIXTURE(port, "metrics that policies compare leave room for those that were asked for") {
+    auto p = std::make_shared<policy::published_policy>(*nodes.policies().begin()->second);
+    std::vector<policy::published_rule>& rules = p->strategies[0].rules;
+    for (int i = 0; i < 9; ++i) {
+      policy::published_rule another = rules[0];
+      another.definition.metric = "compared_" + std::to_string(i);
+      rules.push_back(another);
+    }
+    auto table = std::make_shared<policy::policy_table>();
+    table->emplace(p->key, p);
+    nodes.set_policies(table);
+    std::string target = "/api/v1/nodes?metric=rapl_power_watts";
+    for (int i = 0; i < 10; ++i) target += "&metric=asked_" + std::to_string(i);
+    const std::string text = body(target);
+    CHECK_MESSAGE(text.starts_with(R"({"time":)"), text);
+    for (const char* shown : {"rapl_power_watts", "compared_4", "asked_0", "asked_9"})
+      CHECK_MESSAGE(text.find("\"name\":\"" + std::string(shown) + "\"") != std::string::npos, shown);
+    CHECK(text.find("\"name\":\"compared_5\"") == std::string::npos);
+    for (int i = 10; i < 16; ++i) target += "&metric=asked_" + std::to_string(i);
+    CHECK(get(target).status == 400);
+  }
+
   TEST_CASE_FIXTURE(port, "decisions are found by pod and counted") {
     const std::string all = body("/api/v1/decisions");
     CHECK(all.find("web-1") != std::string::npos);
@@ -199,6 +221,7 @@ TEST_SUITE("aggregator/ops/face") {
         {"/api/v1/decisions?pods=web", 400,
          "there is no parameter pods, only pod, policy, node, verb, id, limit, all"},
         {"/api/v1/nodes?metrics=x", 400, "there is no parameter metrics, only limit, metric"},
+        {"/metrics/nodes?families=rapl_power_watts", 400, "there is no parameter families, only family"},
         {"/api/v1/nodes/node-z", 404, "no agent named 'node-z' has connected"},
         {"/api/v1/nodes/node-a/series", 404, "there is nothing at this path: a node is /api/v1/nodes/NAME"},
         {"/api/v1/nodes?metric=", 400, "the parameter metric must be the name of a metric"},

@@ -67,6 +67,15 @@ TEST_SUITE("aggregator/ops/json") {
             "\n");
   }
 
+  TEST_CASE_FIXTURE(house, "what came after the list was begun has the age 0, and none below it") {
+    fleet_query q;
+    q.metrics.push_back({"rapl_power_watts", ask("rapl_power_watts", {})});
+    q.now = store::at_s(100.5);
+    const std::string text = whole(*fleet_json(nodes, std::move(q)));
+    CHECK(text.find(R"("name":"node-a","connected":true,"seenMs":0,)") != std::string::npos);
+    CHECK(text.find(R"("rapl_power_watts":{"value":122.1,"ageMs":0})") != std::string::npos);
+  }
+
   TEST_CASE_FIXTURE(house, "the list can be cut and says how much it left out") {
     fleet_query q;
     q.limit = 1;

@@ -78,6 +78,8 @@ TEST_SUITE("aggregator/store/shape") {
         c.series("pmu_pod_instructions_per_cycle", {{"pod_uid", uid}}, -4);
       }
       c.group("scrape").series("mine", {{"pod_uid", *uids.begin()}}).series("mine_too", {{"rack", "7"}});
+      for (const char* uid : uids) c.series("theirs", {{"namespace", "default"}, {"pod", uid}});
+      c.series("idle", {{"gpu", "0"}, {"namespace", ""}, {"pod", ""}}).series("queue", {{"pod", "front"}});
       return c;
     };
     shape_pool pool;
@@ -85,7 +87,8 @@ TEST_SUITE("aggregator/store/shape") {
     const auto other = pool.intern(make_shape(with_pods({"c"}), {})->what);
     for (const shape::series& s : one->all) {
       CAPTURE(s.family);
-      const bool of_a_pod = !s.labels.empty() && s.labels.front().first == "pod_uid";
+      const bool of_a_pod =
+          s.family == "theirs" || (!s.labels.empty() && s.labels.front().first == "pod_uid");
       CHECK(s.flat.empty() == (of_a_pod || s.labels.empty()));
     }
     CHECK(one != other);

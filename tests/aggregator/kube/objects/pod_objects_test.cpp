@@ -90,6 +90,21 @@ TEST_SUITE("aggregator/kube/objects/pod_objects") {
     CHECK(of("s1") == 0);
   }
 
+  TEST_CASE("the mirror of a static pod has the UID that the kubelet gave it, and no other pod's") {
+    pod_objects seen;
+    const auto static_uid = [&seen](const std::string& annotations) {
+      const auto object = kube::parse_object(fmt::format(
+          R"({{"metadata":{{"uid":"u1","annotations":{{{}}}}},"spec":{{"nodeName":"n1"}}}})", annotations));
+      REQUIRE(object.has_value());
+      seen.changed({"kube-system", "etcd-n1"}, *object);
+      return seen.find({"kube-system", "etcd-n1"})->static_uid;
+    };
+    CHECK(static_uid(R"("kubernetes.io/config.mirror":"0123456789abcdef0123456789abcdef")") ==
+          "0123456789abcdef0123456789abcdef");
+    CHECK(static_uid(R"("kubernetes.io/config.mirror":"11111111-2222-3333-4444-555555555555")").empty());
+    CHECK(static_uid("").empty());
+  }
+
   TEST_CASE("pods beyond the bound are counted once each, whatever happens to them") {
     pods p;
     const boost::json::object nothing;
