@@ -99,6 +99,14 @@ TEST_SUITE("aggregator/store/window/mean") {
     CHECK(v.mean() == decimal{500, -1});
   }
 
+  TEST_CASE("a counter that started again in a hole leaves the value alone") {
+    mean_window w(30s, -1, 0);
+    w.add(at_s(100), 800, 5000, false);
+    w.add(at_s(101), 800, 5080, false);
+    CHECK_FALSE(w.add(at_s(28'901), 800, 80, true));  // the machine slept
+    CHECK(w.mean() == decimal{800, -1});
+  }
+
   TEST_CASE("a counter read again after it was absent still telescopes") {
     mean_window w(60s, -1, 0);
     w.add(at_s(100), 500, 1000, false);
