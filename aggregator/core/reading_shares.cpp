@@ -162,7 +162,8 @@ std::vector<std::string> reading_warnings(const reading_shares& now) {
 
 void reading_budget::measured(double load, double wished, double granted) noexcept {
   busy_times_ = load > busy ? busy_times_ + 1 : 0;
-  if (busy_times_ >= 2) {
+  // Where nothing is granted there is nothing to cut, and a budget of 0 would never grow again.
+  if (busy_times_ >= 2 && granted > 0) {
     // From `granted` and not from the old budget: more than the budget is granted if wishes are at their
     // slowest.
     most_ = granted * aim / load;

@@ -63,9 +63,10 @@ bool mean_window::add(instant at, std::int64_t mantissa, std::optional<std::int6
       p.covered_us += now_us - p.at_us;
       p.area += wide{mantissa} * (now_us - p.at_us);
     }
-    std::int64_t rise = 0;
+    std::int64_t rise = 0, counted = 0;
     if (counter && counter_ && !__builtin_sub_overflow(*counter, *counter_, &rise) && rise >= 0 &&
-        !__builtin_add_overflow(p.counted, rise, &p.counted)) {
+        !__builtin_add_overflow(p.counted, rise, &counted)) {
+      p.counted = counted;
       p.counted_us += now_us - counter_at_us_;
       known = true;
     }

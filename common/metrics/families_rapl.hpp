@@ -51,7 +51,7 @@ inline constexpr family rapl[] = {
      .type = kind::counter,
      .exponent = 0,
      .help = "Energy used since the agent first saw the zone (package, dram, core, uncore, psys), counter "
-             "wraps undone.",
+             "wraps undone; starts again at 0 after a time whose energy is not known, as a suspend.",
      .labels = rapl_zone_package,
      .rule = node_rule::sum,
      .members = rapl_node_joules,

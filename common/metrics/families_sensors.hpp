@@ -71,7 +71,8 @@ inline constexpr family sensors[] = {
      .unit = "seconds",
      .type = kind::counter,
      .exponent = -3,
-     .help = "Time a CPU package spent slowed down because it was too hot; Linux 5.7 and later.",
+     .help = "Time a CPU package spent slowed down because it was too hot, added when that ends; Linux 5.7 "
+             "and later.",
      .labels = sensor_package,
      .rule = node_rule::max,
      .source = "os"},
@@ -80,11 +81,10 @@ inline constexpr family sensors[] = {
      .exponent = -4,
      .help =
          "Share of the time since the last read in which a CPU package was slowed down because it was too "
-         "hot.",
+         "hot; Linux tells it when that ends, so until then there is no value for a minute, and then 0.",
      .labels = sensor_package,
      .rule = node_rule::max,
      .source = "os",
-     .integral = {"os_cpu_package_throttled_seconds_total"},
      .plausible = {{0, 2, 1}}},
     {.name = "os_cpu_core_throttles_total",
      .unit = "",

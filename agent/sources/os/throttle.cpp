@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -16,6 +17,10 @@ namespace binnacle::agent {
 namespace {
 
 namespace fs = std::filesystem;
+
+// A throttling that is shorter than a tick of the kernel (1 to 10 ms) is counted and never adds any time. So
+// this long after a count without time, it is taken to be over.
+constexpr duration longest_doubt = std::chrono::minutes(1);
 
 /// How often, and for how long, CPU packages and their cores slowed down because they were too hot. Each CPU
 /// repeats the counter of its package, and hardware threads of a core repeat the core's. So one CPU's file is
@@ -64,6 +69,7 @@ class throttle_part final : public os_part {
     board::series_ref events = board::no_series, rate = board::no_series, seconds = board::no_series,
                       ratio = board::no_series, cores = board::no_series;
     counter_rate events_rate, time_rate;
+    instant doubtful_until{};  // until then it may be throttled, and the time not yet told
   };
   // By package: a folder for each of its cores, in the order of the CPUs' numbers.
   using core_folders = std::map<std::string, std::vector<std::string>>;
@@ -116,29 +122,43 @@ class throttle_part final : public os_part {
     core_files_.emplace(std::move(of_cores), nullptr, options_.time);
   }
 
-  // Sets a counter at its family's resolution, and its rate. `unit` is one count in seconds.
-  static void take_counter(const number_files::number& n, counter_rate& rate, double unit, instant now,
-                           board::series_ref total, board::series_ref per_second, board& out) {
+  // Sets a counter at its family's resolution. Gives why it has no rate; none if it has.
+  static absence take_counter(const number_files::number& n, counter_rate& rate, instant now,
+                              board::series_ref total, board& out) {
     if (n.reason != absence::none || n.value < 0) {
       const auto reason = n.reason == absence::none ? absence::malformed : n.reason;
       rate.restart();
       out.set_absent(total, reason);
-      out.set_absent(per_second, reason);
-      return;
+      return reason;
     }
     out.set(total, n.value);
     rate.update(static_cast<std::uint64_t>(n.value), now);
-    if (rate.reason() == absence::none) {
-      out.set(per_second, rate.per_second() * unit);
+    return rate.reason();
+  }
+
+  static void show(board::series_ref series, absence why_not, double value, board& out) {
+    if (why_not == absence::none) {
+      out.set(series, value);
     } else {
-      out.set_absent(per_second, rate.reason());
+      out.set_absent(series, why_not);
     }
   }
 
+  // Linux adds the time of a throttling when it ends (therm_throt_process). Until then only the count has
+  // risen, so the ratio is not known, and afterwards the time is of more than the last interval.
   void take_package(package& p, instant now, board& out) {
     const auto& numbers = package_files_->numbers();
-    take_counter(numbers[p.first_file], p.events_rate, 1, now, p.events, p.rate, out);
-    take_counter(numbers[p.first_file + 1], p.time_rate, 1e-3, now, p.seconds, p.ratio, out);
+    const auto no_rate = take_counter(numbers[p.first_file], p.events_rate, now, p.events, out);
+    auto no_ratio = take_counter(numbers[p.first_file + 1], p.time_rate, now, p.seconds, out);
+    const double rate = p.events_rate.per_second(), ratio = p.time_rate.per_second() * 1e-3;
+    if (no_ratio == absence::none && ratio > 0) {
+      p.doubtful_until = {};
+    } else if (no_rate == absence::none && rate > 0) {
+      p.doubtful_until = now + longest_doubt;
+    }
+    if (no_ratio == absence::none && now < p.doubtful_until) no_ratio = absence::no_data;
+    show(p.rate, no_rate, rate, out);
+    show(p.ratio, no_ratio, std::min(ratio, 1.0), out);
   }
 
   void take_cores(const package& p, board& out) {

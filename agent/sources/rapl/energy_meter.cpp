@@ -25,6 +25,12 @@ void energy_meter::start_at(std::uint64_t energy_uj, instant when, absence why) 
   reason_ = why;
 }
 
+// Leaves out the energy since the last reading.
+void energy_meter::start_anew(std::uint64_t energy_uj, instant when, absence why) noexcept {
+  restart_total();
+  start_at(energy_uj, when, why);
+}
+
 void energy_meter::interrupt() noexcept {
   if (!started_) return;
   interrupted_ = true;
@@ -72,21 +78,21 @@ absence energy_meter::energy_reason() const noexcept {
 
 void energy_meter::update(std::uint64_t energy_uj, instant when) noexcept {
   if (!started_) return start_at(energy_uj, when, absence::not_read_yet);
-  if (interrupted_) return start_at(energy_uj, when, absence::gap);
+  if (interrupted_) return start_anew(energy_uj, when, absence::gap);
   const auto elapsed = when - last_at_;
   if (elapsed < least_interval) return;
   if (energy_uj == last_uj_ && must_move()) return stand_still(elapsed);
   if (moves_ < 2) ++moves_;
   if (is_dead()) {
     was_dead_ = true;
-    return start_at(energy_uj, when, absence::gap);  // how much of that time it really counted is unknown
+    return start_anew(energy_uj, when, absence::gap);  // how much of that time it really counted is unknown
   }
 
   recent_falls_ <<= 1;
   const auto range = limits_.range_uj;
   const bool fell = energy_uj < last_uj_;
   if (fell && last_uj_ > range)  // also if range is 0
-    return start_at(energy_uj, when, reset_by(true));
+    return start_anew(energy_uj, when, reset_by(true));
   const auto used_uj = fell ? range - last_uj_ + energy_uj : energy_uj - last_uj_;
 
   const double seconds = std::chrono::duration<double>(elapsed).count();
@@ -94,17 +100,17 @@ void energy_meter::update(std::uint64_t energy_uj, instant when) noexcept {
   const double mean = static_cast<double>(used_uj) / 1e6 / seconds;
   if (static_cast<double>(used_uj) > most_uj) {
     watts_ = mean;
-    return start_at(energy_uj, when, reset_by(fell));
+    return start_anew(energy_uj, when, reset_by(fell));
   }
   if (range > 0 && static_cast<double>(used_uj) + static_cast<double>(range) <= most_uj) {
     if (!distrusted_) {
       times_ = fault_ == fault::wraps_unseen ? times_ + 1 : 1;
       fault_ = fault::wraps_unseen;
     }
-    return start_at(energy_uj, when, absence::gap);
+    return start_anew(energy_uj, when, absence::gap);
   }
   if (distrusted_ && (++good_ < enough_times || falls_often()))
-    return start_at(energy_uj, when, absence::implausible);
+    return start_anew(energy_uj, when, absence::implausible);
   distrusted_ = false;
   times_ = good_ = 0;
   fault_ = fault::none;

@@ -8,8 +8,7 @@
 
 namespace binnacle::agent {
 
-/// Turns readings of one RAPL energy counter into power and into a total that never goes back. Pure: no file,
-/// no clock.
+/// Turns readings of one RAPL energy counter into power and into a total. Pure: no file, no clock.
 ///
 /// The counter has 32 bits of an energy unit and wraps at max_energy_range_uj (under load after minutes), so
 /// a difference is taken modulo that range. Nothing is guessed. These readings give no power:
@@ -21,8 +20,9 @@ namespace binnacle::agent {
 ///   differences in a row that can be true, and when it has fallen at most twice in 30 readings;
 /// - the last reading is so long ago that one more wrap would fit under `most_watts`: `gap`;
 /// - a suspend in between, reported by interrupt(): `gap`.
-/// In the last three cases the reading is a new start. Power is back with the next reading, and the energy of
-/// the time in between is left out of the total.
+/// In the last three cases the reading is a new start, and power is back with the next reading. The energy of
+/// the time in between is not known. So the total starts again at 0, as any counter may. A total that went on
+/// without that energy would say that next to nothing was drawn.
 ///
 /// If a counter must move (`still_after`), a reading with an unchanged number does not mean 0 W. The start
 /// stays at the reading in which the counter last moved, so a counter that moves seldom still gives the right
@@ -82,8 +82,10 @@ class energy_meter {
   /// Why total_uj() is not valid; `none` if it is. While a counter that must move has not moved, a total of 0
   /// J would be a false claim.
   absence energy_reason() const noexcept;
-  /// The energy since the first reading, with wraps taken into account. Units: µJ.
+  /// The energy since the first reading or the last new start, with wraps taken into account. Units: µJ.
   std::uint64_t total_uj() const noexcept { return total_uj_; }
+  /// The energy up to the last reading is not believed: the total starts again at 0.
+  void restart_total() noexcept { total_uj_ = 0; }
   /// The last reading as the kernel gave it; nothing before the first.
   std::optional<std::uint64_t> last_uj() const noexcept {
     return started_ ? std::optional(last_uj_) : std::nullopt;
@@ -96,6 +98,7 @@ class energy_meter {
   static constexpr unsigned fall_window = 30;  // readings; a bit of recent_falls_ for each
 
   void start_at(std::uint64_t energy_uj, instant when, absence why) noexcept;
+  void start_anew(std::uint64_t energy_uj, instant when, absence why) noexcept;
   absence reset_by(bool fell) noexcept;
   bool falls_often() const noexcept;
   void stand_still(duration since) noexcept;

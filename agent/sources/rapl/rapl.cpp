@@ -404,6 +404,7 @@ powercap_number rapl_source::read_zone(metered_zone& z, board& out) {
   } else {
     out.set_absent(z.watts, why);
   }
+  if (why == absence::implausible) z.meter.restart_total();  // later totals must not have this energy
   const auto no_joules = why == absence::implausible ? why : z.meter.energy_reason();
   if (no_joules == absence::none) {
     out.set(z.joules, static_cast<std::int64_t>(z.meter.total_uj() / 1'000'000));

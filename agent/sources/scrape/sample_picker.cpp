@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <fnmatch.h>
 #include <functional>
 #include <utility>
@@ -22,7 +23,10 @@ std::string rate_name(const std::string& counter) {
          "_per_second";
 }
 
+// As a sum does, a largest or smallest value that lost a part says so, whatever the order of the parts.
 double combined(fold how, double so_far, double value) {
+  if (std::isnan(so_far)) return so_far;
+  if (std::isnan(value)) return value;
   switch (how) {
     case fold::max: return std::max(so_far, value);
     case fold::min: return std::min(so_far, value);

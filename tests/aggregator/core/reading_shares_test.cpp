@@ -171,6 +171,17 @@ TEST_SUITE("aggregator/core/reading_shares") {
     CHECK(b.a_second() == no_limit);
   }
 
+  // Before, the budget was 0 then, and the policies that came later were read every 5 s for ever.
+  TEST_CASE("a loop that is busy without wishes leaves them their budget") {
+    reading_budget b;
+    for (int i = 0; i < 3; ++i) b.measured(0.9, 0, 0);
+    CHECK(b.a_second() == no_limit);
+    for (int i = 0; i < 2; ++i) b.measured(0.9, 100, 100);
+    CHECK(b.a_second() == doctest::Approx(100 * 0.5 / 0.9));
+    b.measured(0.9, 0, 0);
+    CHECK(b.a_second() > 0);
+  }
+
   TEST_CASE("the core slows the namespace that wishes for most while its loop is busy, and says so") {
     std::vector<wire::interest> told;
     core whole({}, std::make_shared<const metrics::alias_table>(), [&told](const change& c) {

@@ -99,6 +99,32 @@ TEST_SUITE("aggregator/store/window/mean") {
     CHECK(v.mean() == decimal{500, -1});
   }
 
+  TEST_CASE("a counter that started again in a hole leaves the value alone") {
+    mean_window w(30s, -1, 0);
+    w.add(at_s(100), 800, 5000, false);
+    w.add(at_s(101), 800, 5080, false);
+    CHECK_FALSE(w.add(at_s(28'901), 800, 80, true));  // the machine slept
+    CHECK(w.mean() == decimal{800, -1});
+  }
+
+  // Before, the total was negative: a mean of it overflowed, and the window could not be read back.
+  TEST_CASE("a rise that the total has no room for counts neither its energy nor its time") {
+    mean_window w(60s, 0, 0);
+    w.add(at_s(100), 5, 0, false);
+    w.add(at_s(101), 5, INT64_MAX, false);
+    w.add(at_s(102), 5, 0, false);
+    CHECK_FALSE(w.add(at_s(103), 5, INT64_MAX, true));
+    w.add(at_s(104), 5, {}, false);
+    CHECK(w.mean() == decimal{5, 0});
+    words kept;
+    w.save(kept);
+    mean_window again(60s, 0, 0);
+    word_reader from(kept);
+    again.load(from);
+    CHECK(from.ok());
+    CHECK(again.mean() == decimal{5, 0});
+  }
+
   TEST_CASE("a counter read again after it was absent still telescopes") {
     mean_window w(60s, -1, 0);
     w.add(at_s(100), 500, 1000, false);

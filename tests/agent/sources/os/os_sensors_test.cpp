@@ -441,6 +441,33 @@ TEST_CASE("throttling is counted once for each package and core") {
   CHECK(shown(m.out, "os_cpu_package_throttled_ratio", package) == "0.5000");
 }
 
+// Before, the ratio was 0 while a package was throttled, and 60 in the second after.
+TEST_CASE("while a throttling goes on its share of time is not known, and never more than all of it") {
+  machine m(sensor_trees::xeon);
+  const auto counted = [&m](const char* file, const char* number) {
+    m.set(std::string("devices/system/cpu/cpu1/thermal_throttle/package_throttle_") + file, number);
+  };
+  const auto ratio_after = [&m](duration time) {
+    m.clock.now += time;
+    m.read();
+    return shown(m.out, "os_cpu_package_throttled_ratio", {{"package", "1"}});
+  };
+  CHECK(ratio_after(1s) == "0.0000");
+  counted("count", "12");
+  CHECK(ratio_after(1s) == "no_data");
+  CHECK(ratio_after(1s) == "no_data");
+  CHECK(shown(m.out, "os_cpu_package_throttles_per_second", {{"package", "1"}}) == "0.00");
+  SUBCASE("it ends") {
+    counted("total_time_ms", "65001");
+    CHECK(ratio_after(1s) == "1.0000");
+    CHECK(ratio_after(1s) == "0.0000");
+  }
+  SUBCASE("it was too short to add any time") {
+    CHECK(ratio_after(58s) == "no_data");
+    CHECK(ratio_after(1s) == "0.0000");
+  }
+}
+
 TEST_CASE("throttle counters that a container runtime masks are named with the remedy") {
   machine m(sensor_trees::xeon);
   for (const char cpu : {'0', '1', '2', '3'}) {

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <chrono>
+#include <cmath>
 #include <map>
 #include <string>
 
@@ -156,6 +157,24 @@ TEST_SUITE("agent/sources/scrape/sample_picker") {
       const auto r = p.read(cpu);
       CHECK(shown(r)["temp_celsius{}"].substr(0, 4) == value);
       CHECK(r.note.empty());
+    }
+  }
+
+  // Before, the largest value was there or not, depending on the order.
+  TEST_CASE("a part that is NaN takes a fold's value away, be it first or last") {
+    scrape_target t;
+    t.drop_labels = {"gpu"};
+    for (const auto how : {fold::sum, fold::max, fold::min, fold::mean}) {
+      CAPTURE(static_cast<int>(how));
+      t.folded = how;
+      for (const char* text : {"t{gpu=\"0\"} NaN\nt{gpu=\"1\"} 50\n", "t{gpu=\"0\"} 50\nt{gpu=\"1\"} NaN\n",
+                               "t{gpu=\"0\"} 60\nt{gpu=\"1\"} NaN\nt{gpu=\"2\"} 50\n"}) {
+        CAPTURE(text);
+        picked p(t);
+        const auto r = p.read(text);
+        REQUIRE(r.series.size() == 1);
+        CHECK(std::isnan(r.series[0].value));
+      }
     }
   }
 

@@ -208,6 +208,19 @@ TEST_CASE("wrong unit: a package in mJ where µJ are promised is implausible, an
   }
 }
 
+TEST_CASE("wrong unit: energy that was not believed is in no later total") {
+  machine m(std::vector<zone_spec>{machines::xeon_two_sockets()[0]}, 0.35);
+  m.sys.write("devices/system/cpu/online", "0-7\n");
+  m.begin();
+  m.pass(300s);  // 105 J
+  CHECK(m.package("0") == "implausible");
+  REQUIRE(m.sim.set_watts("350"));
+  m.pass(11s);
+  CHECK(m.package("0") == "350.0");
+  const auto joules = shown(m.out, "rapl_energy_joules_total", {{"zone", "package"}, {"package", "0"}});
+  CHECK(std::stoi(joules) <= 3850);
+}
+
 TEST_CASE("wrong unit: what idles lowest is believed") {
   const auto alone = [](std::vector<zone_spec> zones) { return std::vector<zone_spec>{zones[0]}; };
   SUBCASE("a notebook of 28 W that sleeps nearly all the time") {
