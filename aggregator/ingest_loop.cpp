@@ -51,8 +51,8 @@ constexpr std::chrono::seconds between_beats(1);
 // New policies are reported sooner, since their statuses wait for the report.
 constexpr std::chrono::milliseconds report_period(1000), between_reports(100);
 constexpr std::chrono::seconds load_period(10);
+constexpr std::chrono::minutes longest_pause(1);          // between two changes of the policies in force
 constexpr std::chrono::milliseconds longest_unread(100);  // how long policies that are read wait for others
-constexpr std::chrono::seconds longest_pause(2);          // between two changes of the policies in force
 
 }  // namespace
 
@@ -244,7 +244,8 @@ task<void> ingest_loop::impl::keep_measuring_load() {
 
 // Whoever may write policies must not hold up agents. So texts are read one by one, and all other work gets a
 // turn between two of them. While texts wait, what has been read is put in force now and then. That costs
-// more with more policies, so pauses of ten times as long come between, of two seconds at most.
+// more with more policies, so pauses of ten times as long come between: whoever edits a large policy all the
+// time takes a tenth of the loop at most. (The minute is for a machine that slept meanwhile.)
 void ingest_loop::impl::read_a_policy() {
   policies.read_next();
   const instant began = boot_clock::now();

@@ -67,6 +67,26 @@ def watts_of(counter):
     raise Failure(f"{counter} goes backwards")
 
 
+MOST_WATTS = 1000  # of a package
+
+
+def own_watts(counter):
+    """This machine's, and why they are not used: then they are 0. The agent believes such a counter as little."""
+    if counter is None:
+        return 0, "no RAPL on this machine"
+    if not os.access(counter, os.R_OK):
+        return 0, "only root may read this machine's RAPL (try sudo scripts/demo)"
+    try:
+        watts = watts_of(counter)
+    except (OSError, ValueError, Failure) as problem:
+        return 0, f"this machine's RAPL cannot be used ({problem})"
+    if watts < 1:
+        return 0, "this machine's RAPL counter does not count"
+    if watts > MOST_WATTS:
+        return 0, f"this machine's RAPL says {watts:.0f} W for one package, which cannot be"
+    return watts, ""
+
+
 COLOUR = sys.stdout.isatty() and "NO_COLOR" not in os.environ
 
 
@@ -112,10 +132,8 @@ class Demo(Trial):
 
     def run(self, keep_up, opened=False):
         self.steps = Steps()
-        counter = energy_counter()
-        # A counter that does not count is withheld by the agent.
-        own = watts_of(counter) if counter is not None and os.access(counter, os.R_OK) else 0
-        real = own >= 1
+        own, why_not = own_watts(energy_counter())
+        real = own > 0
         self.at_rest, self.limit, self.hot_watts = dict(NODES), 30, HOT_WATTS
         if real:
             # Above what this machine takes now, so that it may run pods, unless it gets busy.
@@ -135,10 +153,8 @@ class Demo(Trial):
         self.steps.next("Three agents")
         if real:
             say(f"{REAL} reads this machine's own RAPL; the others have simulated packages, whose energy counters advance as real ones do")
-        elif counter is not None:
-            say("only root may read this machine's RAPL (try sudo scripts/demo): three simulated packages instead, whose energy counters advance alike")
         else:
-            say("no RAPL on this machine: three simulated packages, whose energy counters advance as real ones do")
+            say(f"{why_not}: three simulated packages, whose energy counters advance as real ones do")
         simulated = [node for node in NODES if not (real and node == REAL)]
         for number, (node, watts) in enumerate(self.at_rest.items()):
             if node in simulated:

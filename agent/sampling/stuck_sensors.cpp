@@ -1,6 +1,6 @@
 #include "agent/sampling/stuck_sensors.hpp"
 
-#include "agent/sources/host/host.hpp"
+#include "agent/base/processor_sensors.hpp"
 #include "common/text/glob.hpp"
 #include "common/text/plain.hpp"
 

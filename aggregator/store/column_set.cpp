@@ -56,16 +56,26 @@ std::chrono::milliseconds wanted_period(const column& c, std::string_view family
   return std::clamp(fine, watched, std::max(watched, relaxed));
 }
 
+/// What a name means at a node that has nothing of it. There is one for all nodes: whoever may write a policy
+/// invents names, and each would take a plan at each node that has a shape of its own.
+const std::shared_ptr<const plan>& plan_of_nothing() {
+  static const auto nothing = std::make_shared<const plan>();
+  return nothing;
+}
+
 ready_plan make_plan(const shape& s, const plan_wish& wanted) {
-  ready_plan out{wanted.serial, std::make_shared<const plan>(compile(s, wanted.metric, wanted.name)), {}};
+  plan made = compile(s, wanted.metric, wanted.name);
+  ready_plan out{.serial = wanted.serial};
   const std::string* last = nullptr;  // series of one family follow one another
-  for (const auto* terms : {&out.what->terms, &out.what->denominator, &out.what->integral}) {
+  for (const auto* terms : {&made.terms, &made.denominator, &made.integral}) {
     for (const plan::term& t : *terms) {
       const std::string& family = s.all[t.series].family;
       if (last == nullptr || *last != family) out.families.push_back(family);
       last = &family;
     }
   }
+  const bool is_nothing = !made.known && made.alias_window == duration::zero();
+  out.what = is_nothing ? plan_of_nothing() : std::make_shared<const plan>(std::move(made));
   return out;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "agent/base/clocks.hpp"
+#include "agent/base/processor_sensors.hpp"
 #include "agent/base/source.hpp"
 #include "agent/sources/host/best_of.hpp"
 #include "agent/sources/host/part_inventory.hpp"
@@ -18,13 +19,6 @@ namespace binnacle::agent {
 /// Sensor names that clearly mean the incoming air: "Inlet Temp", "ambient-port". Chips that only say "temp1"
 /// or "SYSTIN" measure some spot of the board.
 inline const std::vector<std::string> usual_inlets{"*inlet*", "*ambient*"};
-
-/// hwmon sensors whose sum is what the processors of an Arm server draw: Ampere's cores and the rest of the
-/// SoC (drivers/hwmon/xgene-hwmon.c), and a SoC whose firmware reports its power by SCMI. Two kinds are left
-/// out: sensors that a second driver reports again (smpro), and meters that may contain each other (NVIDIA
-/// Grace's power_meter).
-inline const std::vector<std::string> usual_powers{"apm_xgene*/CPU power", "apm_xgene*/IO power",
-                                                   "scmi_sensors*/soc"};
 
 struct host_options {
   duration period = std::chrono::seconds(1);

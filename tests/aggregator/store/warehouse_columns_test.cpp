@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -387,6 +388,23 @@ TEST_SUITE("aggregator/store/warehouse/expiry") {
     b.store.watch({"rapl_power_watts"}, at_s(99));
     b.send_watts(100, 600);
     CHECK(b.store.next_deadline() == instant::max());
+  }
+
+  // Whoever may write a policy can invent names, and each cost a plan at each node with a shape of its own.
+  TEST_CASE("a name that a node has nothing of has one plan for all nodes") {
+    const shape a = make_shape(catalog_builder().group("x").series("a"), {})->what;
+    const shape b = make_shape(catalog_builder().group("x").series("b"), {})->what;
+    const auto plan_at = [](const shape& s, const std::string& metric) {
+      return make_plans(s, {{1, metric, metrics::alias_table::built_in().resolve(metric)}})
+          ->by_column[0]
+          .what;
+    };
+    CHECK(plan_at(a, "invented") == plan_at(b, "invented"));
+    CHECK(plan_at(a, "a") != plan_at(b, "a"));
+    CHECK(plan_at(a, "a")->known);
+    // The window of an old name belongs to its plan.
+    CHECK(plan_at(a, "package_0_power_power")->alias_window ==
+          plan_at(b, "package_0_power_power")->alias_window);
   }
 
   TEST_CASE("a deadline of a column that is gone does nothing") {
