@@ -15,7 +15,9 @@ namespace binnacle::policy {
 namespace {
 
 // Measured, and rounded up: tests/aggregator/core/cost_test.cpp compares them with what the core takes.
-constexpr std::uint64_t column_bytes = 192;    // a sample, its spread, its deadline, an input's cell
+// A sample, its spread, its deadline, an input's cell. Its plan (store/derive.hpp) is not in it: nodes of one
+// shape share it, and a name that no node has is one plan (store/column_set.cpp).
+constexpr std::uint64_t column_bytes = 192;
 constexpr std::uint64_t rule_bytes = 32;       // rule_state
 constexpr std::uint64_t strategy_bytes = 128;  // a node's state, its verdict, its slot, a deadline
 constexpr std::uint64_t label_bytes = 400;     // a wish and its texts, on both loops
