@@ -10,6 +10,9 @@
 //   watt: one of WAO's models is flat from 60 to 90 %. The loads on both sides then show the curve.)
 //   Nobody knows since when, so what was learned may be wrong: learning begins again (`anew_stuck`)
 //   and waits for another number.
+// - They stick at a value that dithers, by a watt. Then samples in a row are nearly equal, at loads where the
+//   node drew other watts each. Those that are not what it drew there are left out (`repeated`). What was
+//   learned stays: such a row begins with the first sample that is nearly equal, so little of it was taught.
 // - They lie now and then: a spike, a reading of another second. A sample far from the mean of its bin is
 //   left out (`outlier`). How far is far follows the noise that this node showed; five times that, and
 //   never less than 30 %, since watts rise within a bin, too. Near idle a server's watts may double
@@ -47,6 +50,10 @@ constexpr float moved = 0.02F;
 constexpr float moved_far = 0.5F;
 /// At a load, these are other watts.
 constexpr double other_watts = 0.1;
+/// Watts are nearly equal within this.
+constexpr float nearly = 1.02F;
+/// Between bins nearer than this, watts may well be nearly equal.
+constexpr int far_bins = 2;
 
 }  // namespace
 
@@ -63,6 +70,8 @@ void learner::begin() noexcept {
   samples_ = outliers_ = 0;
   in_a_row_ = 0;
   against_ = {};
+  least_watts_ = most_watts_ = 0;
+  stood_ = 0;
 }
 
 /// Whether the meter repeats itself while the load moves.
@@ -82,16 +91,38 @@ bool learner::repeats(float load, double watts, std::uint8_t most_repeats) noexc
   return true;
 }
 
+/// Whether the meter has said nearly the same at loads where the node drew other watts each, and this sample
+/// is not what it drew there. Where a server is flat, it is known to be flat.
+bool learner::hardly_moves(double load, double watts) noexcept {
+  const auto bin = static_cast<std::uint8_t>(statistics::bin_of(load));
+  const auto w = static_cast<float>(watts);
+  least_watts_ = std::min(least_watts_, w);
+  most_watts_ = std::max(most_watts_, w);
+  if (most_watts_ > nearly * least_watts_) {
+    least_watts_ = most_watts_ = w;
+    lowest_bin_ = statistics::bins;
+    highest_bin_ = stood_ = 0;
+  }
+  if (!known(bin)) return false;
+  lowest_bin_ = std::min(lowest_bin_, bin);
+  highest_bin_ = std::max(highest_bin_, bin);
+  if (highest_bin_ < lowest_bin_ + far_bins || !known(lowest_bin_) || !known(highest_bin_)) return false;
+  const bool must_have_moved = learned_.watts(highest_bin_) > (1 + other_watts) * learned_.watts(lowest_bin_);
+  return must_have_moved && known_otherwise(load, watts);
+}
+
+bool learner::known(std::size_t bin) const noexcept { return learned_.samples(bin) >= least_samples; }
+
 /// Whether the node drew other watts before at loads like this.
 bool learner::known_otherwise(double load, double watts) const noexcept {
   const std::size_t b = statistics::bin_of(load);
-  return learned_.samples(b) >= least_samples && std::abs(watts / learned_.watts(b) - 1) > other_watts;
+  return known(b) && std::abs(watts / learned_.watts(b) - 1) > other_watts;
 }
 
 /// Whether a sample is far from the others at its load; counts how far they are usually.
 bool learner::far_off(double load, double watts) noexcept {
   const std::size_t b = statistics::bin_of(load);
-  if (learned_.samples(b) < least_samples) return false;
+  if (!known(b)) return false;
   const double times = watts / learned_.watts(b);
   const double off = std::max(times, 1 / times) - 1;
   if (off > std::max(sigmas * noise(), b < bins_near_idle ? least_outlier_near_idle : least_outlier))
@@ -111,6 +142,10 @@ learner::outcome learner::add(double load, double watts, std::uint8_t most_repea
     begin();
     stuck_ = true;
     return outcome::anew_stuck;
+  }
+  if (hardly_moves(load, watts)) {
+    if (stood_ < usual_repeats) ++stood_;
+    return outcome::repeated;
   }
   auto what = outcome::learned;
   const std::size_t bin = statistics::bin_of(load);
@@ -136,7 +171,7 @@ learner::outcome learner::add(double load, double watts, std::uint8_t most_repea
 double learner::covered(double max_load) const noexcept {
   std::size_t enough = 0;
   const std::size_t end = statistics::bin_of(max_load) + 1;
-  for (std::size_t b = 0; b < end; ++b) enough += learned_.samples(b) >= least_samples ? 1 : 0;
+  for (std::size_t b = 0; b < end; ++b) enough += known(b) ? 1 : 0;
   return static_cast<double>(enough) / static_cast<double>(end);
 }
 

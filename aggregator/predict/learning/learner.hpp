@@ -9,7 +9,7 @@
 
 namespace binnacle::predict {
 
-/// Learns what one node draws at which load from its own meter, sample by sample, in some 270 bytes, and
+/// Learns what one node draws at which load from its own meter, sample by sample, in some 280 bytes, and
 /// takes nothing from a meter that lies, repeats itself or measures something else than before. `estimate`
 /// makes a curve of it. Feed it watts and load of the same moments, or means over the same span. Pure, no
 /// clock. When the node's hardware or its kind of meter has changed, the owner begins with a new learner.
@@ -18,7 +18,8 @@ class learner {
   enum class outcome : std::uint8_t {
     learned,
     refused,   ///< no number, watts of 0 or less, a load below 0 or far above 1
-    repeated,  ///< the meter says what it said before, though the load has moved: it has not measured since
+    repeated,  ///< the meter says what it said before, though the load has moved: it has not measured since,
+               ///< or is stuck at a value that dithers
     outlier,   ///< far from what the node drew at loads like this
     anew_outliers,  ///< so many outliers in a row that what was learned is wrong: it began again
     anew_stuck,     ///< the meter has stood still for long where it must have moved: it began again
@@ -44,13 +45,16 @@ class learner {
   double noise() const noexcept;
   std::uint32_t samples() const noexcept { return samples_; }    ///< learned since it began
   std::uint32_t outliers() const noexcept { return outliers_; }  ///< left out since it began
-  bool stuck() const noexcept { return stuck_; }
+  /// Whether the meter repeats itself for long where it must have moved, or its value only dithers there.
+  bool stuck() const noexcept { return stuck_ || stood_ >= usual_repeats; }
 
   static constexpr std::uint8_t most_outliers = 20;  ///< in a row, or in a row at one load
   static constexpr std::uint8_t usual_repeats = 30;
 
  private:
   bool repeats(float load, double watts, std::uint8_t most_repeats) noexcept;
+  bool hardly_moves(double load, double watts) noexcept;
+  bool known(std::size_t bin) const noexcept;
   bool known_otherwise(double load, double watts) const noexcept;
   bool far_off(double load, double watts) noexcept;
   void begin() noexcept;
@@ -59,12 +63,17 @@ class learner {
   double last_watts_ = 0;
   float lowest_ = 0, highest_ = 0;  // loads since the meter last moved
   float variance_ = 0;              // of distances, as shares of watts
+  // Of the last samples in a row whose watts are nearly equal.
+  float least_watts_ = 0, most_watts_ = 0;
   std::uint32_t samples_ = 0, outliers_ = 0;
   std::uint8_t in_a_row_ = 0;  // outliers
   // Outliers in each bin, since the last sample that was none there.
   std::array<std::uint8_t, statistics::bins> against_{};
   std::uint8_t repeats_ = 0;
   std::uint8_t contradicted_ = 0;  // of these, at loads where the node drew other watts before
+  // Of the samples in a row whose watts are nearly equal: the known bins that the load was in, and how many
+  // were left out because they should not be equal.
+  std::uint8_t lowest_bin_ = statistics::bins, highest_bin_ = 0, stood_ = 0;
   bool stuck_ = false;
 };
 static_assert(sizeof(learner) <= 280);

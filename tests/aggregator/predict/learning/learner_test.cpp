@@ -158,6 +158,31 @@ TEST_SUITE("aggregator/predict/learning/learner") {
     CHECK_FALSE(l.stuck());
   }
 
+  TEST_CASE("defect: a stuck meter whose value dithers threw a good curve away, or taught a flat one") {
+    auto l = taught();
+    double watts = 175;
+    bool jobs = false;
+    SUBCASE("the load wanders over less than half of all loads") {}
+    SUBCASE("the load jumps") {
+      watts = 183;
+      jobs = true;
+    }
+    CAPTURE(jobs);
+    for (int i = 0; i < 628; ++i) {
+      const double load = jobs ? (i / 40 % 2 == 0 ? 0.15 : 0.8) : 0.3 - 0.23 * std::cos(0.01 * i);
+      const auto what = l.add(load, watts + std::sin(12.9898 * i));
+      const bool kept = what == outcome::learned || what == outcome::repeated;
+      REQUIRE(kept);
+    }
+    CHECK(l.stuck());
+    for (const double load : {0.1, 0.3, 0.4, 0.5, 0.8}) {
+      CAPTURE(load);
+      CHECK(off_at(l, load) < 0.05);
+    }
+    for (int i = 0; i < 300; ++i) CHECK(l.add(wandering(i), watts_at(wandering(i), i)) == outcome::learned);
+    CHECK_FALSE(l.stuck());
+  }
+
   TEST_CASE(
       "a server that is flat over a third of its loads, in whole watts, is not taken for a stuck meter") {
     // As in WAO's model of a Lenovo server: the watts do not rise from 60 to 90 % load.
