@@ -17,12 +17,10 @@ class periodic_timer {
   periodic_timer(loop& on, std::chrono::nanoseconds period);
   /// Waits for the next tick. Returns how many whole ticks were missed before it (0: none).
   task<std::uint64_t> next();
-  /// Takes effect at the next tick.
-  void set_period(std::chrono::nanoseconds period) { period_ = period; }
 
  private:
   steady_timer timer_;
-  std::chrono::nanoseconds period_;
+  const std::chrono::nanoseconds period_;
   deadline due_;
 };
 

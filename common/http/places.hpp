@@ -39,8 +39,7 @@ class guest {
   void was_served() { is_known_ = true; }
 
   const network& from() const { return from_; }
-  bool has_certificate() const { return has_certificate_; }  ///< one of ours
-  bool is_known() const { return is_known_; }                ///< it has one, or was served
+  bool is_known() const { return is_known_; }  ///< it has shown a certificate of ours, or was served
   bool has_seat() const { return seat_.has_value(); }
   /// The start of the wait, or the peer's last progress.
   instant since() const { return since_; }
@@ -56,8 +55,8 @@ class guest {
   std::size_t answer_ = 0;  // bytes for which the answer that is written counts
   wait waits_ = wait::request;
   instant since_;
-  std::size_t progress_ = 0;  // bytes that the peer has moved since then
-  bool has_certificate_ = false;
+  std::size_t progress_ = 0;      // bytes that the peer has moved since then
+  bool has_certificate_ = false;  // one of ours
   bool is_known_ = false;
 };
 

@@ -62,10 +62,4 @@ duration link_offset::offset() const noexcept {
   return duration(std::min(-*there, *most));
 }
 
-instant link_offset::translate(std::int64_t agent_ns, instant now) const noexcept {
-  std::int64_t here = 0;
-  if (__builtin_add_overflow(agent_ns, offset().count(), &here)) return now;
-  return std::min(from_ns(here), now);
-}
-
 }  // namespace binnacle::wire

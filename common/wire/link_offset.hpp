@@ -65,11 +65,7 @@ class link_offset {
   /// should be asked again soon.
   agreement heard(instant asked, std::int64_t heard_at_ns, instant received);
 
-  /// The time `agent_ns` of the agent's clock on this machine's clock, never later than `now`. Call only
-  /// after add().
-  instant translate(std::int64_t agent_ns, instant now) const noexcept;
-
-  bool known() const noexcept { return back_.least().has_value(); }
+  /// Our clock - the agent's at the same moment, as far as is known; 0 before the first add().
   duration offset() const noexcept;
   std::size_t entries() const noexcept { return back_.size() + there_.size(); }
 
