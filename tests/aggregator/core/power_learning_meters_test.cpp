@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -128,6 +130,27 @@ TEST_SUITE("aggregator/core/power_learning") {
     CHECK(w.learned() == before);
     seconds(900, 0.6);
     CHECK(w.learned() > before + 40);
+  }
+
+  TEST_CASE("defect: a meter that is too late to teach was passed over in silence, its samples not counted") {
+    world w;
+    w.add("a", "EPYC", "dcmi");
+    int now = 0;
+    const auto seconds = [&](int n, double load) {
+      for (int i = 0; i < n; ++i) w.second({{"a", load}}, 200 + 5 * std::sin(12.9898 * ++now));
+    };
+    for (int jobs = 0; jobs < 12; ++jobs) seconds(300, jobs % 2 == 0 ? 0.3 : 0.6);
+    CHECK(w.note("a") ==
+          "the watts of its meter (dcmi) are too late, means over too long, or do not follow its load: they "
+          "teach nothing until its load rests for ten minutes");
+    using outcome = predict::learner::outcome;
+    const auto& counted = w.learning.counted();
+    CHECK(counted[static_cast<std::size_t>(outcome::waits)] > 360);
+    // All but those of the first windows.
+    CHECK(std::accumulate(counted.begin(), counted.end(), std::uint64_t{0}) > 700);
+    CHECK(std::accumulate(counted.begin(), counted.end(), std::uint64_t{0}) <= 720);
+    seconds(900, 0.6);
+    CHECK(w.note("a").empty());
   }
 
   TEST_CASE("a node whose BMC is away for a while goes on from what it had learned by it") {
