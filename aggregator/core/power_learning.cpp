@@ -187,6 +187,7 @@ void power_learning::go_on(node_state& n, store::node_id id) {
   if (!same && n.machine.empty()) return;  // it has not said yet what it is
   if (same) {
     n.own = n.kept->what;
+    if (n.late) n.late->doubtful = false;
     n.unpooled = has_unpooled_ = true;
   } else {
     begun_again(n, id,
@@ -233,6 +234,28 @@ std::optional<double> power_learning::load_of(node_state& n, double load, double
   return of_watts;
 }
 
+/// Called for each look at a meter that may lag. `teaches`: the load of its watts is known, or taken to be.
+/// Until the mean is known, it is taken to be no longer than a minute. On a node with jobs of some minutes a
+/// mean over five then teaches too few watts for busy loads, and once it is known, nothing may ever come that
+/// corrects them. So they are forgotten once the watts have spoken against a short mean for ten minutes: for
+/// moments those of any meter do.
+void power_learning::doubt(node_state& n, bool teaches) {
+  constexpr std::uint32_t enough = settle_longer / predict::meter_lag::step;
+  node_state::late_meter& m = *n.late;
+  const bool longer = m.lag.follows_none() || m.lag.means_long();
+  m.against = m.doubtful && longer ? m.against + 1 : 0;
+  if (m.against >= enough) {
+    n.own = {};
+    m.doubtful = false;
+  }
+  if (!teaches) return;
+  if (m.lag.means_short()) {
+    m.doubtful = false;
+  } else if (n.own.samples() == 0 && !longer) {
+    m.doubtful = true;
+  }
+}
+
 void power_learning::take(node_state& n, store::node_id id, instant now) {
   const store::sample watts = power_->values->load(id), load = load_->values->load(id);
   const auto good = [now](const store::sample& s) {
@@ -244,6 +267,7 @@ void power_learning::take(node_state& n, store::node_id id, instant now) {
   if (n.late) {
     share = load_of(n, *share, to_double(watts.value), now);
     const bool looked = n.late->looked_at == now;
+    if (looked) doubt(n, share.has_value());
     if (!share && looked && watts.read_at > n.learned_at)
       ++counted_[static_cast<std::size_t>(outcome::waits)];
   }

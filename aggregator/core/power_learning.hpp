@@ -37,7 +37,8 @@ namespace binnacle::aggregator {
 /// enough, a value that was learned from already, and watts of which the load is not known. The last concerns
 /// every meter but an energy counter, because it may lag: predict/meter_lag.hpp finds out how late it is.
 /// Until that is known, watts count only if the load has stood still, for longer if the watts follow it in
-/// none of the ways that are tried. A node whose hardware has changed begins anew. What was learned by
+/// none of the ways that are tried. What they taught is forgotten if the meter turns out to mean over longer
+/// than the load stood still. A node whose hardware has changed begins anew. What was learned by
 /// another meter of the same machine waits until that one is back.
 ///
 /// After a restart the scheduler may ask as soon as most agents are back, and a node without a model has no
@@ -130,6 +131,10 @@ class power_learning {
       double still_at = -1;  // the load since `moved_at` has been near this one
       instant moved_at{};
       std::uint32_t waits = 0;  // looks in a row at which the load of the watts was not known
+      // All that the node has learned by it was taught before its mean was known to be short; for so many
+      // looks in a row it has not been short.
+      bool doubtful = false;
+      std::uint32_t against = 0;
     };
     std::unique_ptr<late_meter> late;
     // By other meters of this machine, the newest last.
@@ -161,6 +166,7 @@ class power_learning {
   void estimate(node_state& n, store::node_id id, instant now, news& out) const;
   static void look_at_meter(node_state& n, store::node_id id, news& out);
   bool change_meter(node_state& n, std::string meter);
+  static void doubt(node_state& n, bool teaches);
   static std::optional<double> load_of(node_state& n, double load, double watts, instant now);
   void pool();
   static const predict::statistics& believed(const node_state& n);

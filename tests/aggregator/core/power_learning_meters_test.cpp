@@ -117,6 +117,42 @@ TEST_SUITE("aggregator/core/power_learning") {
     }
   }
 
+  TEST_CASE("defect: jobs of five minutes taught too few watts by a meter that means over five, for good") {
+    world w;
+    w.add("a", "EPYC", "dcmi");
+    constexpr std::size_t mean = 300;
+    std::vector<double> drawn;
+    double sum = 0;
+    for (int i = 0; i < 7200; ++i) {
+      const double load = i / 300 % 2 == 0 ? 0.15 : 0.8;
+      drawn.push_back(watts_at(load));
+      sum += drawn.back();
+      if (drawn.size() > mean) sum -= drawn[drawn.size() - 1 - mean];
+      w.second({{"a", load}}, sum / static_cast<double>(std::min(drawn.size(), mean)));
+      if (i == 600) CHECK(w.learned() > 20);
+    }
+    CHECK_MESSAGE(w.model("a") == nullptr, "it never rested for long enough");
+    CHECK(w.restarts.empty());
+    CHECK_FALSE(w.note("a").empty());
+  }
+
+  TEST_CASE("jobs of five minutes do not cost what a faster meter taught") {
+    world w;
+    w.add("a", "EPYC", "dcmi");
+    std::vector<double> drawn;
+    std::uint32_t most = 0;
+    for (int i = 0; i < 3600; ++i) {
+      const double load = i / 300 % 2 == 0 ? 0.15 : 0.8;
+      drawn.push_back(watts_at(load));
+      const std::size_t before = drawn.size() - 1;
+      w.second({{"a", load}}, drawn[before - std::min<std::size_t>(before, 30)]);
+      if (w.model("a") == nullptr) continue;
+      CHECK(w.model("a")->samples >= most);
+      most = w.model("a")->samples;
+    }
+    CHECK(most > 300);
+  }
+
   TEST_CASE("watts that follow the load in no way are learned from after ten minutes of rest, not one") {
     world w;
     w.add("a", "EPYC", "dcmi");
