@@ -41,7 +41,8 @@ power_learning::news power_learning::learn(bool yes, instant now) {
     load_.reset();
     next_turn_ = instant::max();
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
-      if (nodes_[i] && std::exchange(nodes_[i]->stood_still, false))
+      constexpr auto none = node_state::trouble::none;
+      if (nodes_[i] && std::exchange(nodes_[i]->of_meter, none) != none)
         out.notes.emplace_back(static_cast<store::node_id>(i), std::string());
     }
     return out;
@@ -96,11 +97,21 @@ void power_learning::estimate(node_state& n, store::node_id id, instant now, new
 }
 
 void power_learning::look_at_meter(node_state& n, store::node_id id, news& out) {
-  const bool stands_still = meter_stands_still(n);
-  if (stands_still == std::exchange(n.stood_still, stands_still)) return;
-  out.notes.emplace_back(id, stands_still
-                                 ? fmt::format("its meter ({}) stands still though its load moves", n.meter)
-                                 : std::string());
+  using trouble = node_state::trouble;
+  const trouble now = meter_stands_still(n)  ? trouble::stands_still
+                      : meter_is_too_late(n) ? trouble::too_late
+                                             : trouble::none;
+  if (now == std::exchange(n.of_meter, now)) return;
+  std::string why;
+  if (now == trouble::stands_still) {
+    why = fmt::format("its meter ({}) stands still though its load moves", n.meter);
+  } else if (now == trouble::too_late) {
+    why = fmt::format(
+        "the watts of its meter ({}) are too late, means over too long, or do not follow its load: "
+        "they teach nothing until its load rests for ten minutes",
+        n.meter);
+  }
+  out.notes.emplace_back(id, std::move(why));
 }
 
 void power_learning::begun_again(node_state& n, store::node_id id, std::string why) {
@@ -176,6 +187,7 @@ void power_learning::go_on(node_state& n, store::node_id id) {
   if (!same && n.machine.empty()) return;  // it has not said yet what it is
   if (same) {
     n.own = n.kept->what;
+    if (n.late) n.late->doubtful = false;
     n.unpooled = has_unpooled_ = true;
   } else {
     begun_again(n, id,
@@ -212,9 +224,36 @@ std::optional<double> power_learning::load_of(node_state& n, double load, double
   if (now - m.looked_at > 2 * step) m.lag.skip();
   m.looked_at = now;
   m.lag.add(load, watts);
-  if (m.lag.known()) return m.lag.load_of_watts();
-  const duration rest = m.lag.follows_none() ? settle_longer : settle;
-  return now - m.moved_at >= rest ? std::optional(load) : std::nullopt;
+  std::optional<double> of_watts;
+  if (m.lag.known()) {
+    of_watts = m.lag.load_of_watts();
+  } else if (now - m.moved_at >= (m.lag.follows_none() ? settle_longer : settle)) {
+    of_watts = load;
+  }
+  m.waits = of_watts ? 0 : m.waits + 1;
+  return of_watts;
+}
+
+/// Called for each look at a meter that may lag. `teaches`: the load of its watts is known, or taken to be.
+/// Until the mean is known, it is taken to be no longer than a minute. On a node with jobs of some minutes a
+/// mean over five then teaches too few watts for busy loads, and once it is known, nothing may ever come that
+/// corrects them. So they are forgotten once the watts have spoken against a short mean for ten minutes: for
+/// moments those of any meter do.
+void power_learning::doubt(node_state& n, bool teaches) {
+  constexpr std::uint32_t enough = settle_longer / predict::meter_lag::step;
+  node_state::late_meter& m = *n.late;
+  const bool longer = m.lag.follows_none() || m.lag.means_long();
+  m.against = m.doubtful && longer ? m.against + 1 : 0;
+  if (m.against >= enough) {
+    n.own = {};
+    m.doubtful = false;
+  }
+  if (!teaches) return;
+  if (m.lag.means_short()) {
+    m.doubtful = false;
+  } else if (n.own.samples() == 0 && !longer) {
+    m.doubtful = true;
+  }
 }
 
 void power_learning::take(node_state& n, store::node_id id, instant now) {
@@ -224,11 +263,17 @@ void power_learning::take(node_state& n, store::node_id id, instant now) {
   };
   if (!good(watts) || !good(load)) return;
   std::optional<double> share = to_double(load.value);
-  if (n.late) share = load_of(n, *share, to_double(watts.value), now);
+  using outcome = predict::learner::outcome;
+  if (n.late) {
+    share = load_of(n, *share, to_double(watts.value), now);
+    const bool looked = n.late->looked_at == now;
+    if (looked) doubt(n, share.has_value());
+    if (!share && looked && watts.read_at > n.learned_at)
+      ++counted_[static_cast<std::size_t>(outcome::waits)];
+  }
   if (!share) return;
   if (watts.read_at <= std::exchange(n.learned_at, std::max(n.learned_at, watts.read_at))) return;
   if (now < n.quiet_until) return;
-  using outcome = predict::learner::outcome;
   constexpr std::uint8_t most_repeats_late = repeats_of_lagging / predict::meter_lag::step;
   const outcome what =
       n.own.add(*share, to_double(watts.value), n.late ? most_repeats_late : predict::learner::usual_repeats);
@@ -245,12 +290,19 @@ void power_learning::take(node_state& n, store::node_id id, instant now) {
 /// What its own meter taught; nothing where the meter does not follow the node.
 const predict::statistics& power_learning::believed(const node_state& n) {
   static const predict::statistics nothing;
-  return predict::stands_still(n.own.learned(), n.stood_still) ? nothing : n.own.learned();
+  const bool stood_still = n.of_meter == node_state::trouble::stands_still;
+  return predict::stands_still(n.own.learned(), stood_still) ? nothing : n.own.learned();
 }
 
 /// Whether its meter repeats itself, or hardly follows the load.
 bool power_learning::meter_stands_still(const node_state& n) {
   return n.own.stuck() || &believed(n) != &n.own.learned();
+}
+
+/// Whether it may lag, and has long said nothing of which the load is known, while little else was learned.
+bool power_learning::meter_is_too_late(const node_state& n) {
+  constexpr std::uint32_t looks = useless / predict::meter_lag::step;
+  return n.late != nullptr && n.late->waits >= looks && n.own.covered() <= taught_hardly;
 }
 
 /// Joins what the nodes of a kind have measured.

@@ -37,7 +37,8 @@ namespace binnacle::aggregator {
 /// enough, a value that was learned from already, and watts of which the load is not known. The last concerns
 /// every meter but an energy counter, because it may lag: predict/meter_lag.hpp finds out how late it is.
 /// Until that is known, watts count only if the load has stood still, for longer if the watts follow it in
-/// none of the ways that are tried. A node whose hardware has changed begins anew. What was learned by
+/// none of the ways that are tried. What they taught is forgotten if the meter turns out to mean over longer
+/// than the load stood still. A node whose hardware has changed begins anew. What was learned by
 /// another meter of the same machine waits until that one is back.
 ///
 /// After a restart the scheduler may ask as soon as most agents are back, and a node without a model has no
@@ -63,7 +64,7 @@ class power_learning {
     std::vector<std::pair<store::node_id, std::shared_ptr<const predict::model>>> models;
     std::vector<restart> restarts;
     /// Why a node's meter teaches nothing now, a clause: "its meter (dcmi) stands still though its load
-    /// moves"; empty: it teaches again, or nothing is learned now.
+    /// moves", or that its watts are too late; empty: it teaches again, or nothing is learned now.
     std::vector<std::pair<store::node_id, std::string>> notes;
   };
   /// From now on it learns, or rests. What it has learned stays. While it rests, no meter is looked at, so
@@ -72,7 +73,7 @@ class power_learning {
   news tick(instant now);
   instant next_deadline() const noexcept { return next_turn_; }
 
-  /// Samples of all nodes since the start.
+  /// Samples of all nodes since the start; of a meter that may lag, one for each meter_lag::step.
   const predict::learner::counters& counted() const noexcept { return counted_; }
 
   void forget(const std::vector<store::node_id>& gone);
@@ -97,6 +98,10 @@ class power_learning {
   /// The same for a meter whose watts follow the load with no lag that is tried: its mean may be longer.
   static constexpr duration settle_longer = std::chrono::minutes(10);
   static constexpr double still = 0.05;  ///< to either side, of the mean load
+  /// If a node's meter may lag, was of no use for so long, and taught at no more than so many of all loads,
+  /// that is said of it.
+  static constexpr std::chrono::minutes useless{30};
+  static constexpr double taught_hardly = 0.1;
   /// For how long a meter that lags may say the same before it counts as stuck.
   static constexpr std::chrono::seconds repeats_of_lagging{90};
   /// If a node changes its meter, what was learned by the former meters is kept for this many of them.
@@ -125,6 +130,11 @@ class power_learning {
       instant looked_at{};   // when it was told the load and the watts
       double still_at = -1;  // the load since `moved_at` has been near this one
       instant moved_at{};
+      std::uint32_t waits = 0;  // looks in a row at which the load of the watts was not known
+      // All that the node has learned by it was taught before its mean was known to be short; for so many
+      // looks in a row it has not been short.
+      bool doubtful = false;
+      std::uint32_t against = 0;
     };
     std::unique_ptr<late_meter> late;
     // By other meters of this machine, the newest last.
@@ -135,7 +145,8 @@ class power_learning {
     std::vector<resting> others;
     instant learned_at{};  // when the last sample's watts were read
     std::shared_ptr<const predict::model> told;
-    bool stood_still = false;  // meter_stands_still() when it was looked at last
+    // What was wrong with its meter when it was looked at last.
+    enum class trouble : std::uint8_t { none, stands_still, too_late } of_meter = trouble::none;
     std::uint32_t restarts = 0;
     std::string restarted_for;
     // From a snapshot; kept until the node has said what its hardware and its meter are.
@@ -155,10 +166,12 @@ class power_learning {
   void estimate(node_state& n, store::node_id id, instant now, news& out) const;
   static void look_at_meter(node_state& n, store::node_id id, news& out);
   bool change_meter(node_state& n, std::string meter);
+  static void doubt(node_state& n, bool teaches);
   static std::optional<double> load_of(node_state& n, double load, double watts, instant now);
   void pool();
   static const predict::statistics& believed(const node_state& n);
   static bool meter_stands_still(const node_state& n);
+  static bool meter_is_too_late(const node_state& n);
   std::shared_ptr<const predict::model> model_of(const node_state& n, instant now) const;
   std::shared_ptr<const predict::model> rated_model(const node_state& n, double cores, instant now) const;
   static std::string class_of(const node_state& n) { return n.machine + ", by " + n.meter; }

@@ -102,7 +102,8 @@ void write_power(json_writer& out, const store::node_view& node, const policy::v
   if (accelerators > 0) out.field("acceleratorsInWatts", accelerators);
   if (const auto note = all.served_note(store::index(node.id)); !note.empty())
     out.field("modelServerTrouble", note);
-  if (const auto note = all.learned_note(store::index(node.id)); learned == nullptr && !note.empty())
+  const bool model_says_so = learned != nullptr && learned->meter_stuck;
+  if (const auto note = all.learned_note(store::index(node.id)); !note.empty() && !model_says_so)
     out.field("meterTrouble", note);
   if (!rated_trouble.empty()) out.field("ratedTrouble", rated_trouble);
   out.key("model");

@@ -13,13 +13,13 @@ namespace binnacle::ops {
 /// A curve from a model server ("source":"server") goes before a learned one. It also has "server":URL and
 /// "assumedInputs":1, the number of the model's inputs that nobody measures. What was learned of the node
 /// beside it, if anything, is "learned", in the form of "model". "modelServerTrouble" says why the node's
-/// model server cannot be used now. "meterTrouble" says why nothing is learned from a node's meter, where
-/// nothing else was learned of the node either. "ratedTrouble" says why the rated watts of a node without a
-/// model cannot be used (if they can, "source" is "rated"). Between the loads knownFrom and knownTo this
-/// node, or one with the same hardware, has measured; outside them the curve is a guess from servers in
-/// general. coveredFrom and coveredTo are left out while the node has no measurements of its own,
-/// predictedWatts while there is no load. "acceleratorsInWatts":8 if the node has accelerators and a meter
-/// that measures more than its processors.
+/// model server cannot be used now. "meterTrouble" says why nothing is learned from a node's meter now, if no
+/// model says so by "meterStuck". "ratedTrouble" says why the rated watts of a node without a model cannot be
+/// used (if they can, "source" is "rated"). Between the loads knownFrom and knownTo this node, or one with
+/// the same hardware, has measured; outside them the curve is a guess from servers in general. coveredFrom
+/// and coveredTo are left out while the node has no measurements of its own, predictedWatts while there is no
+/// load. "acceleratorsInWatts":8 if the node has accelerators and a meter that measures more than its
+/// processors.
 void write_power(json_writer& out, const store::node_view& node, const policy::view& all, instant now);
 
 /// The model of a node's watts; null if there is none. A model server's curve goes before a learned one.

@@ -171,8 +171,8 @@ inline constexpr family aggregator[] = {
      .help =
          "Samples of watts and load that minimizepower learns from, by outcome: learned, refused (no number "
          "of watts), repeated (the meter had not measured again), outlier, anew_outliers and anew_stuck "
-         "(with "
-         "this sample what was learned of the node was thrown away).",
+         "(with this sample what was learned of the node was thrown away), and waits (the meter is late, and "
+         "it is not known to which load the watts belong).",
      .labels = aggregator_outcome,
      .source = "aggregator"},
     {.name = "binnacle_model_server_calls_total",

@@ -185,6 +185,7 @@ std::string_view to_string(learner::outcome o) noexcept {
     case learner::outcome::outlier: return "outlier";
     case learner::outcome::anew_outliers: return "anew_outliers";
     case learner::outcome::anew_stuck: return "anew_stuck";
+    case learner::outcome::waits: return "waits";
   }
   return "unknown";
 }

@@ -23,9 +23,10 @@ class learner {
     outlier,   ///< far from what the node drew at loads like this
     anew_outliers,  ///< so many outliers in a row that what was learned is wrong: it began again
     anew_stuck,     ///< the meter has stood still for long where it must have moved: it began again
+    waits,          ///< never given to it: the owner does not know to which load the watts belong
   };
 
-  static constexpr std::size_t outcomes = 6;
+  static constexpr std::size_t outcomes = 7;
   using counters = std::array<std::uint64_t, outcomes>;  ///< samples, by outcome
 
   learner() = default;

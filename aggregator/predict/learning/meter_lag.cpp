@@ -95,6 +95,10 @@ std::optional<double> meter_lag::load_of_watts() const noexcept {
   return mean(delay, steps);
 }
 
+bool meter_lag::means_short() const noexcept {
+  return known() && !means_long() && seen_.back() >= enough_changes;
+}
+
 std::chrono::seconds meter_lag::late() const noexcept {
   if (!known()) return std::chrono::seconds(0);
   const auto best = static_cast<std::size_t>(best_);

@@ -30,6 +30,9 @@ class meter_lag {
   /// Whether the load moved enough, and with no delay and no mean do the watts follow it: the meter means
   /// over longer than is tried, or what it says hardly depends on the load.
   bool follows_none() const noexcept { return looked_ && best_ < 0; }
+  /// Whether the meter is known to mean over five minutes; or over less, after five were tried, too.
+  bool means_long() const noexcept { return best_ >= of_longest; }
+  bool means_short() const noexcept;
   /// By how much the watts come later than the middle of the load that they are of, if known().
   std::chrono::seconds late() const noexcept;
 
@@ -52,6 +55,7 @@ class meter_lag {
   static constexpr std::array<std::size_t, means.size()> needed{
       delays + means[1] + change, delays + means[1] + change, delays + means[2] + change};
   static constexpr std::size_t held = needed.back();
+  static constexpr int of_longest = (means.size() - 1) * delays;  // best_ of the longest mean, from here on
 
   std::array<float, held> loads_{};
   std::array<float, change + 1> watts_{};

@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -115,6 +117,42 @@ TEST_SUITE("aggregator/core/power_learning") {
     }
   }
 
+  TEST_CASE("defect: jobs of five minutes taught too few watts by a meter that means over five, for good") {
+    world w;
+    w.add("a", "EPYC", "dcmi");
+    constexpr std::size_t mean = 300;
+    std::vector<double> drawn;
+    double sum = 0;
+    for (int i = 0; i < 7200; ++i) {
+      const double load = i / 300 % 2 == 0 ? 0.15 : 0.8;
+      drawn.push_back(watts_at(load));
+      sum += drawn.back();
+      if (drawn.size() > mean) sum -= drawn[drawn.size() - 1 - mean];
+      w.second({{"a", load}}, sum / static_cast<double>(std::min(drawn.size(), mean)));
+      if (i == 600) CHECK(w.learned() > 20);
+    }
+    CHECK_MESSAGE(w.model("a") == nullptr, "it never rested for long enough");
+    CHECK(w.restarts.empty());
+    CHECK_FALSE(w.note("a").empty());
+  }
+
+  TEST_CASE("jobs of five minutes do not cost what a faster meter taught") {
+    world w;
+    w.add("a", "EPYC", "dcmi");
+    std::vector<double> drawn;
+    std::uint32_t most = 0;
+    for (int i = 0; i < 3600; ++i) {
+      const double load = i / 300 % 2 == 0 ? 0.15 : 0.8;
+      drawn.push_back(watts_at(load));
+      const std::size_t before = drawn.size() - 1;
+      w.second({{"a", load}}, drawn[before - std::min<std::size_t>(before, 30)]);
+      if (w.model("a") == nullptr) continue;
+      CHECK(w.model("a")->samples >= most);
+      most = w.model("a")->samples;
+    }
+    CHECK(most > 300);
+  }
+
   TEST_CASE("watts that follow the load in no way are learned from after ten minutes of rest, not one") {
     world w;
     w.add("a", "EPYC", "dcmi");
@@ -128,6 +166,27 @@ TEST_SUITE("aggregator/core/power_learning") {
     CHECK(w.learned() == before);
     seconds(900, 0.6);
     CHECK(w.learned() > before + 40);
+  }
+
+  TEST_CASE("defect: a meter that is too late to teach was passed over in silence, its samples not counted") {
+    world w;
+    w.add("a", "EPYC", "dcmi");
+    int now = 0;
+    const auto seconds = [&](int n, double load) {
+      for (int i = 0; i < n; ++i) w.second({{"a", load}}, 200 + 5 * std::sin(12.9898 * ++now));
+    };
+    for (int jobs = 0; jobs < 12; ++jobs) seconds(300, jobs % 2 == 0 ? 0.3 : 0.6);
+    CHECK(w.note("a") ==
+          "the watts of its meter (dcmi) are too late, means over too long, or do not follow its load: they "
+          "teach nothing until its load rests for ten minutes");
+    using outcome = predict::learner::outcome;
+    const auto& counted = w.learning.counted();
+    CHECK(counted[static_cast<std::size_t>(outcome::waits)] > 360);
+    // All but those of the first windows.
+    CHECK(std::accumulate(counted.begin(), counted.end(), std::uint64_t{0}) > 700);
+    CHECK(std::accumulate(counted.begin(), counted.end(), std::uint64_t{0}) <= 720);
+    seconds(900, 0.6);
+    CHECK(w.note("a").empty());
   }
 
   TEST_CASE("a node whose BMC is away for a while goes on from what it had learned by it") {

@@ -322,7 +322,13 @@ TEST_SUITE("aggregator/ops/face") {
       CAPTURE(part);
       CHECK_MESSAGE(text.find(part) != std::string::npos, text);
     }
-    CHECK_MESSAGE(text.find("meterTrouble") == std::string::npos, "a model says it by its meterStuck");
+    CHECK_MESSAGE(text.starts_with(R"({"node":"node-a","meterTrouble":"its meter stands still","model":{)"),
+                  text);
+    m.meter_stuck = true;
+    nodes.models().set(0, std::make_shared<const predict::model>(m));
+    const auto of_stuck = body("/api/v1/power/node-a");
+    CHECK_MESSAGE(of_stuck.find("meterTrouble") == std::string::npos, "a model says it by its meterStuck");
+    m.meter_stuck = false;
     // The list of nodes has a short form, for nodes that have a model.
     const std::string listed = body("/api/v1/nodes");
     const auto model =

@@ -158,7 +158,9 @@ known_fleet after_hours(int hours, const fleet& truth, std::span<const server> k
   if (!off.empty()) out.median_off = off[off.size() / 2], out.worst_off = off.back();
   const auto& counted = learning.counted();
   out.learned = counted[static_cast<std::size_t>(predict::learner::outcome::learned)];
-  out.samples = std::accumulate(counted.begin(), counted.end(), std::uint64_t{0});
+  // Of those that wait nobody knows the load, so they are none to learn from.
+  out.samples = std::accumulate(counted.begin(), counted.end(), std::uint64_t{0}) -
+                counted[static_cast<std::size_t>(predict::learner::outcome::waits)];
   return out;
 }
 
