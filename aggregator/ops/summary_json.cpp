@@ -63,17 +63,6 @@ std::string in_full(policy::strategy_kind kind, const policy::published_rule& sh
   return out;
 }
 
-void write_problems(json_writer& out, const std::vector<policy::problem>& problems) {
-  out.key("problems").begin_array();
-  for (const auto& p : problems) {
-    out.begin_object().field("severity", policy::to_string(p.level)).field("file", p.file);
-    if (p.line > 0) out.field("line", p.line);
-    if (!p.field.empty()) out.field("field", p.field);
-    out.field("message", p.message).end_object();
-  }
-  out.end_array();
-}
-
 void write_conditions(json_writer& out, const std::vector<policy::condition>& conditions) {
   out.key("conditions").begin_array();
   for (const auto& c : conditions) {
@@ -352,7 +341,7 @@ class policies_in_slices final : public http::slices {
     out.end_array();
     if (about_.costs) write_budget(out, *about_.costs);
     write_conditions(out, about_.conditions);
-    write_problems(out, about_.problems);
+    policy::write_problems(out, about_.problems);
     out.end_object();
     return answer_.take();
   }
