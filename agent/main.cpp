@@ -85,21 +85,16 @@ async::task<void> sample_loop(sampler* what, std::shared_ptr<async::event> look_
   }
 }
 
-result<std::shared_ptr<tls::context>> load(tls::options o) {
-  auto loaded = tls::context::load(std::move(o));
-  if (!loaded) return loaded.error();
-  return std::shared_ptr<tls::context>(std::move(*loaded));
-}
-
-/// The same, and a coroutine of `tasks` loads the files again when they are renewed.
+/// The context of `o`. A coroutine of `tasks` loads its files again when they are renewed.
 result<std::shared_ptr<tls::context>> load_followed(tls::options o, const char* what,
                                                     async::task_group& tasks, const logger& log,
                                                     std::shared_ptr<async::reload_troubles> troubles) {
-  auto context = load(std::move(o));
-  if (context)
-    tasks.keep("certificates", [context = *context, what, log, troubles = std::move(troubles)] {
-      return async::follow_files(context, what, log, std::chrono::seconds(5), troubles);
-    });
+  auto loaded = tls::context::load(std::move(o));
+  if (!loaded) return loaded.error();
+  const std::shared_ptr<tls::context> context = *std::move(loaded);
+  tasks.keep("certificates", [context, what, log, troubles = std::move(troubles)] {
+    return async::follow_files(context, what, log, std::chrono::seconds(5), troubles);
+  });
   return context;
 }
 
@@ -154,6 +149,18 @@ result<std::unique_ptr<uplink>> make_uplink(const settings& s, async::loop& loop
   return std::make_unique<uplink>(loop, std::move(o), from, log.part("uplink"));
 }
 
+/// Starts the server that `o` describes, at the address `at`.
+result<std::unique_ptr<http::server>> open_server(http::server_options o, const endpoint& at,
+                                                  http::router routes, async::loop& loop, const logger& log) {
+  logger part = log.part(o.name);
+  o.address = at.host;
+  o.port = at.port;
+  o.max_connections = most_connections;
+  auto server = std::make_unique<http::server>(loop, std::move(o), std::move(routes), std::move(part));
+  if (auto started = server->start(); !started) return started.error();
+  return server;
+}
+
 result<std::unique_ptr<http::server>> make_server(const settings& s, async::loop& loop, http::router routes,
                                                   const logger& log, async::task_group& tasks,
                                                   std::shared_ptr<async::reload_troubles> troubles) {
@@ -161,9 +168,6 @@ result<std::unique_ptr<http::server>> make_server(const settings& s, async::loop
   if (!at) return at.error();
   http::server_options o;
   o.name = "scrape";
-  o.address = at->host;
-  o.port = at->port;
-  o.max_connections = most_connections;
   o.most_answer_bytes = most_answer_bytes;
   if (!s.listen_cert.empty()) {
     tls::options t;
@@ -174,10 +178,10 @@ result<std::unique_ptr<http::server>> make_server(const settings& s, async::loop
     if (!context) return context.error();
     o.tls = *std::move(context);
   }
-  auto server = std::make_unique<http::server>(loop, std::move(o), std::move(routes), log.part("scrape"));
-  if (auto started = server->start(); !started) return started.error();
+  auto server = open_server(std::move(o), *at, std::move(routes), loop, log);
+  if (!server) return server.error();
   log.info("metrics are on {}://{}/metrics", s.listen_cert.empty() ? "http" : "https",
-           host_and_port(at->host.empty() ? "*" : at->host, server->port()));
+           host_and_port(at->host, (*server)->port()));
   return server;
 }
 
@@ -199,14 +203,11 @@ result<std::unique_ptr<http::server>> make_health_server(const settings& s, asyn
   if (!at) return at.error();
   http::server_options o;
   o.name = "health";
-  o.address = at->host;
-  o.port = at->port;
-  o.max_connections = most_connections;
   http::router routes;
   mount_health(routes, std::move(complete));
-  auto server = std::make_unique<http::server>(loop, std::move(o), std::move(routes), log.part("health"));
-  if (auto started = server->start(); !started) return started.error();
-  log.info("health is on http://{}", host_and_port(at->host.empty() ? "*" : at->host, server->port()));
+  auto server = open_server(std::move(o), *at, std::move(routes), loop, log);
+  if (!server) return server.error();
+  log.info("health is on http://{}", host_and_port(at->host, (*server)->port()));
   return server;
 }
 
@@ -221,8 +222,7 @@ struct parts {
 
 async::task<void> stop_when_asked(parts* p, async::task_group* tasks, logger log) {
   const int signal = co_await async::stop_signal();
-  const char* const name = signal == SIGTERM ? "SIGTERM" : signal == SIGHUP ? "SIGHUP" : "SIGINT";
-  log.info("{}: sending what is left and stopping", name);
+  log.info("{}: sending what is left and stopping", async::name_of_signal(signal));
   auto stopped = std::make_shared<async::event>(p->loop);
   auto waiting = std::make_shared<std::size_t>(1 + p->servers.size());
   const std::function<void()> done = [stopped, waiting] {

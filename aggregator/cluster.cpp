@@ -1,8 +1,8 @@
 // Everything that the aggregator does with the Kubernetes API, put together.
 //
 // Each part is a machine without sockets that has a room of its own: objects that are followed
-// (kube/objects), the Lease (kube/election), events (kube/events), reviews, labels of nodes (labels),
-// statuses (enforce). This file owns them, carries what one learns to another, and paces what is written.
+// (kube/objects), the Lease (kube/election), events (kube/events), reviews, labels of nodes (labels).
+// Statuses have a writer (status_writer). This file owns them all and carries what one learns to another.
 //
 // Nothing waits for the API server. The faces answer from what is known, policies go to the ingest loop as
 // messages, and a status is written again until it is right. So an API server that is slow, away or new only
@@ -15,29 +15,21 @@
 #include "aggregator/cluster.hpp"
 
 #include "aggregator/cluster_spread.hpp"
-#include "aggregator/enforce/pending_judgements.hpp"
-#include "aggregator/enforce/policy_status.hpp"
-#include "aggregator/enforce/status_pace.hpp"
-#include "aggregator/enforce/status_turns.hpp"
 #include "aggregator/ingest_report.hpp"
 #include "aggregator/kube/client/access.hpp"
 #include "aggregator/kube/election/campaign.hpp"
 #include "aggregator/kube/events/send_events.hpp"
-#include "aggregator/kube/json.hpp"
 #include "aggregator/kube/objects/follow.hpp"
-#include "aggregator/kube/objects/merge_patch.hpp"
 #include "aggregator/kube/objects/policy_objects.hpp"
-#include "aggregator/kube/refusal.hpp"
 #include "aggregator/kube/reviews/policy_writers.hpp"
 #include "aggregator/labels/node_label_sync.hpp"
 #include "aggregator/loop_messages.hpp"
 #include "aggregator/placed_pods.hpp"
-#include "aggregator/policy_blame.hpp"
 #include "aggregator/settings/part_options.hpp"
+#include "aggregator/status_writer.hpp"
 #include "common/async/task_group.hpp"
 #include "common/async/timers.hpp"
 #include "common/log/said_once.hpp"
-#include "common/text/json_members.hpp"
 
 #include <fmt/format.h>
 
@@ -52,16 +44,7 @@ namespace {
 using async::task;
 using async::within;
 
-constexpr auto look_at_statuses = std::chrono::seconds(1);
-constexpr duration first_status = std::chrono::seconds(10);  // after the start: agents and values come first
 constexpr duration look_at_writers = std::chrono::minutes(10);
-constexpr std::size_t statuses_a_look = 50;       // a thousand policies must not hold up the extender
-constexpr std::size_t longest_answer = 1u << 18;  // to read a longer one would hold it up
-constexpr std::string_view other_status =
-    "the API server drops or changes fields of the status that this aggregator writes to TASPolicy objects, "
-    "so columns and conditions are missing or wrong: update the CRD (kubectl apply --server-side "
-    "--force-conflicts -f charts/binnacle/crds/taspolicy.yaml); if the CRD is up to date, look for an "
-    "admission webhook that changes statuses";
 
 /// A restarted replica is a new candidate, with another identity.
 std::string identity_of(const settings& s) {
@@ -74,20 +57,6 @@ kube::election::settings election_of(const settings& s, const kube::access& to) 
   out.name_space = to.name_space;
   out.identity = identity_of(s);
   return out;
-}
-
-kube::object_reference reference_of(const kube::object_key& key, const std::string& uid) {
-  return {"TASPolicy", "telemetry.intel.com/v1alpha1", key.name_space, key.name, uid};
-}
-
-/// The status in the answer to a patch that was to make it `written`. An API server drops members that the
-/// CRD does not have, and answers 200. An answer that cannot be read counts as if it kept everything.
-boost::json::object status_kept(const http::answer& a, const boost::json::object& written) {
-  if (a.body.size() > longest_answer) return written;
-  const auto object = kube::parse_object(a.body);
-  if (object.has_error()) return written;
-  const boost::json::object* status = object_in(*object, "status");
-  return status == nullptr ? boost::json::object() : *status;
 }
 
 policy_text message_of(kube::policy_objects::change&& c) {
@@ -109,19 +78,14 @@ struct cluster::impl {
         pod_follower(kube::pod_objects::collection(), pods, std::random_device{}()),
         set_follower(kube::replica_sets::collection(), sets, std::random_device{}()),
         candidate(election_of(s, api->where())),
-        events({"binnacle-aggregator", s.replica_id}),
-        pace(std::random_device{}()) {}
+        events({"binnacle-aggregator", s.replica_id}) {}
 
   void pass_on(ingest_inbox& writer);
   void count_pods(extender::placements& placed, ingest_inbox& writer);
   void look_at_sets();
   void look_at_lease();
-  task<void> keep_statuses(sources from);
+  void record(kube::note n);
   task<void> keep_looking_at_writers();
-  task<void> look_at_status(kube::object_key key, sources from,
-                            const labels::node_label_sync::foreign_labels& foreign, bool has_turn);
-  task<void> write_status(kube::object_key key, boost::json::object wanted, enforce::urgency how);
-  std::optional<kube::object_key> next_object();
 
   const logger log;
   const std::shared_ptr<kube::client> api;
@@ -134,22 +98,18 @@ struct cluster::impl {
   kube::election candidate;
   kube::event_recorder events;
   std::unique_ptr<labels::node_label_sync> nodes;  // from start() on
+  std::unique_ptr<status_writer> statuses;         // from start() on
   std::optional<cluster_spread> areas;             // from start() on
   std::unique_ptr<async::event> news;              // notified of new events
   std::unique_ptr<async::task_group> running;      // from start() on
-  enforce::status_pace pace;
-  enforce::status_turns turns;
-  kube::object_key last_looked_at;
   std::vector<std::string> policy_writers;
-  said_once policy_trouble, pod_trouble, set_trouble, lease_trouble, status_trouble;
+  said_once policy_trouble, pod_trouble, set_trouble, lease_trouble;
   bool told_of_policies = false;
   bool all_given = false;          // the ingest loop has got all policies once
   std::uint64_t all_given_by = 0;  // the number of the call of take_policies() that did it
   bool led = false;
-  enforce::pending_judgements unjudged;
-  std::uint64_t given = 0;                     // take_policies() calls so far
-  const ingest_report* judged = nullptr;       // from start() on
-  std::unique_ptr<async::event> statuses_due;  // from start() on
+  std::uint64_t given = 0;                // take_policies() calls so far
+  const ingest_report* judged = nullptr;  // from start() on
 };
 
 // Runs after each step of the follower. Changed policies go to the ingest loop: not before all have been
@@ -159,11 +119,10 @@ void cluster::impl::pass_on(ingest_inbox& writer) {
   std::vector<policy_text> changed;
   if (policy_follower.is_synced()) {
     for (kube::policy_objects::change& c : policies.take()) {
-      pace.forget(c.name);
       if (c.gone()) {
-        unjudged.gone(c.key);
+        statuses->gone(c.key);
       } else {
-        unjudged.changed(c.key, given + 1);
+        statuses->changed(c.key, given + 1);
       }
       changed.push_back(message_of(std::move(c)));
     }
@@ -226,42 +185,9 @@ void cluster::impl::look_at_lease() {
   if (std::exchange(led, leads) != leads) nodes->look_at_lease();
 }
 
-/// The next policy in the order of the keys, so that each has its turn.
-std::optional<kube::object_key> cluster::impl::next_object() {
-  const auto& all = policies.objects();
-  if (all.empty()) return std::nullopt;
-  auto at = all.upper_bound(last_looked_at);
-  if (at == all.end()) at = all.begin();
-  last_looked_at = at->first;
-  return last_looked_at;
-}
-
-task<void> cluster::impl::keep_statuses(sources from) {
-  co_await async::sleep_for(first_status);
-  instant next_round = boot_clock::now();
-  for (;;) {
-    const instant before = boot_clock::now();
-    const instant due = turns.empty() ? next_round : std::min(next_round, pace.next_change());
-    if (before < due) {
-      const async::deadline until = within(due - before);
-      co_await statuses_due->wait(until);
-    }
-    const labels::node_label_sync::foreign_labels foreign = nodes->foreign();
-    for (const kube::object_key& edited : unjudged.take(judged->policies_taken)) turns.wants(edited, true);
-    if (!turns.empty() && boot_clock::now() >= pace.next_change()) {
-      co_await async::sleep_for({});
-      const auto key = turns.next();
-      co_await look_at_status(*key, from, foreign, true);
-    }
-    if (boot_clock::now() < next_round) continue;
-    next_round = boot_clock::now() + look_at_statuses;
-    const std::size_t looks = std::min(policies.objects().size(), statuses_a_look);
-    for (std::size_t i = 0; i < looks; ++i) {
-      if (i > 0) co_await async::sleep_for({});  // walks over all nodes: scheduler's calls go first
-      const auto key = next_object();
-      if (key) co_await look_at_status(*key, from, foreign, false);
-    }
-  }
+void cluster::impl::record(kube::note n) {
+  events.record(std::move(n), boot_clock::now(), std::chrono::system_clock::now());
+  news->notify();
 }
 
 // A question that fails is skipped without a warning: which roles we may read is the administrator's choice.
@@ -277,78 +203,6 @@ task<void> cluster::impl::keep_looking_at_writers() {
     }
     policy_writers = std::move(who);
     co_await async::sleep_for(look_at_writers);
-  }
-}
-
-/// Writes a policy's status if it has its turn, or only the data's age has changed, and status_pace allows it
-/// now. A change without a turn waits for one. If it were written only when nothing was written a moment
-/// before, a policy whose neighbour in the order of looks changes all the time would never be written.
-task<void> cluster::impl::look_at_status(kube::object_key key, sources from,
-                                         const labels::node_label_sync::foreign_labels& foreign,
-                                         bool has_turn) {
-  const instant now = boot_clock::now();
-  if (!policy_follower.is_synced()) co_return;  // none has been passed on yet
-  const auto found = policies.objects().find(key);
-  if (found == policies.objects().end() || unjudged.awaits(key) || !candidate.leads(now)) co_return;
-  const kube::policy_objects::object& object = found->second;
-  const std::string name = kube::policy_objects::name_of(key);
-  enforce::policy_facts facts =
-      enforce::facts_of({key.name_space, key.name}, name, object.generation, from.nodes, from.judged.problems,
-                        from.judged.conditions, now);
-  enforce::add_foreign(facts, key.name, foreign);
-  facts.refused =
-      refusal_of_agents(from.judged.repeated_ends, from.nodes.policies(), {key.name_space, key.name});
-  boost::json::object wanted = enforce::status_of(facts, object.status, std::chrono::system_clock::now());
-  const enforce::urgency how = enforce::difference(wanted, object.status);
-  if (how == enforce::urgency::change && !has_turn) {
-    if (pace.is_due(name, now)) turns.wants(key, false);
-  } else if (pace.may_write(name, how, now)) {
-    pace.begins(name, now);
-    co_await write_status(key, std::move(wanted), how);
-  }
-}
-
-task<void> cluster::impl::write_status(kube::object_key key, boost::json::object wanted,
-                                       enforce::urgency how) {
-  const kube::policy_objects::object before = policies.objects().at(key);
-  const std::string name = kube::policy_objects::name_of(key);
-  const std::string path = fmt::format("/apis/telemetry.intel.com/v1alpha1/namespaces/{}/taspolicies/{}",
-                                       key.name_space, key.name);
-  http::call patch = kube::status_patch(path, enforce::patch_of(wanted, before.status));
-  auto got = co_await api->ask(std::move(patch), within(kube::election::write_deadline));
-  const instant now = boot_clock::now();
-  const auto refused = got.has_error() ? std::nullopt : kube::refusal_of(*got);
-  if (got.has_error() || (refused && refused->status != 404)) {
-    if (refused && refused->status != 429 && refused->status < 500) {
-      pace.refused(name, now);
-    } else {
-      pace.pause(refused ? refused->retry_after.value_or(duration::zero()) : duration::zero(), now);
-    }
-    const std::string trouble = got.has_error()
-                                    ? "statuses cannot be written: " + got.error().message
-                                    : refused->as_error("writing the status of a TASPolicy").message;
-    if (status_trouble.is_news(trouble)) log.warning("{}", trouble);
-    co_return;
-  }
-  if (refused) {  // 404: the policy is gone
-    status_trouble.clear();
-    pace.wrote(name, how, now);
-    co_return;
-  }
-  const boost::json::object kept = status_kept(*got, wanted);
-  // Without the pause the status would be written again every few seconds, for as long as the CRD is old.
-  if (enforce::difference(wanted, kept) == enforce::urgency::none) {
-    status_trouble.clear();
-    pace.wrote(name, how, now);
-  } else {
-    pace.lost(name, how, now);
-    if (status_trouble.is_news(other_status)) log.warning("{}", other_status);
-  }
-  // A condition that is not kept would be news again the next time.
-  for (const enforce::news& n : enforce::news_of(kept, before.status)) {
-    kube::note said{reference_of(key, before.uid), n.warning, n.reason, n.action, n.text};
-    events.record(std::move(said), now, std::chrono::system_clock::now());
-    news->notify();
   }
 }
 
@@ -368,13 +222,21 @@ result<std::unique_ptr<cluster>> cluster::open(const settings& s, logger log) {
 void cluster::start(async::loop& on, ingest_inbox& writer, sources from) {
   impl* self = impl_.get();
   self->news = std::make_unique<async::event>(on);
-  self->statuses_due = std::make_unique<async::event>(on);
   self->judged = &from.judged;
   self->running = std::make_unique<async::task_group>(on, self->log);
   labels::node_label_sync::parts parts{self->api, writer, from.nodes, from.decisions,
                                        [self] { return self->candidate.leads(boot_clock::now()); }};
   self->nodes = std::make_unique<labels::node_label_sync>(std::move(parts), on, self->log);
   self->nodes->start(*self->running);
+  status_writer::parts shown{
+      self->api,
+      self->policies,
+      from.nodes,
+      from.judged,
+      *self->nodes,
+      [self] { return self->policy_follower.is_synced() && self->candidate.leads(boot_clock::now()); },
+      [self](kube::note n) { self->record(std::move(n)); }};
+  self->statuses = std::make_unique<status_writer>(std::move(shown), on, self->log);
   self->areas.emplace(self->sets, self->pods, self->nodes->objects());
   std::function<void()> after_policies = [self, &writer] { self->pass_on(writer); };
   std::function<void()> after_pods = [self, placed = &from.placed, &writer] {
@@ -391,7 +253,7 @@ void cluster::start(async::loop& on, ingest_inbox& writer, sources from) {
                       [self, after_sets] { return kube::follow(self->api, self->set_follower, after_sets); });
   self->running->keep(
       "election", [self, after_lease] { return kube::campaign(self->api, self->candidate, after_lease); });
-  self->running->keep("statuses", [self, from] { return self->keep_statuses(from); });
+  self->statuses->start(*self->running);
   self->running->keep("rights to write policies", [self] { return self->keep_looking_at_writers(); });
   self->running->keep("events", [self] { return kube::send_events(self->api, self->events, *self->news); });
 }
@@ -415,8 +277,7 @@ const kube::packed_labels* cluster::labels_of(std::string_view node) const {
 }
 bool cluster::say(kube::note n) {
   if (!impl_->candidate.leads(boot_clock::now())) return false;
-  impl_->events.record(std::move(n), boot_clock::now(), std::chrono::system_clock::now());
-  impl_->news->notify();
+  impl_->record(std::move(n));
   return true;
 }
 std::size_t cluster::node_objects() const noexcept {
@@ -450,11 +311,12 @@ cluster_report cluster::state() const {
   out.events_dropped = impl_->events.stats().dropped;
   out.leads = impl_->candidate.leads(boot_clock::now());
   out.policy_writers = impl_->policy_writers;
-  for (const std::string* trouble :
-       {&impl_->policy_follower.trouble(), &impl_->pod_follower.trouble(), &impl_->set_follower.trouble(),
-        &impl_->candidate.trouble(), &impl_->status_trouble.text()}) {
+  for (const std::string* trouble : {&impl_->policy_follower.trouble(), &impl_->pod_follower.trouble(),
+                                     &impl_->set_follower.trouble(), &impl_->candidate.trouble()}) {
     if (!trouble->empty()) out.troubles.push_back(*trouble);
   }
+  if (impl_->statuses && !impl_->statuses->trouble().empty())
+    out.troubles.push_back(impl_->statuses->trouble());
   if (const auto known = impl_->policies.objects().size(); out.policies > known && out.policies_read)
     out.troubles.push_back(
         fmt::format("{} TASPolicy objects are not even looked at, since there are too "
@@ -476,8 +338,7 @@ cluster_report cluster::state() const {
 }
 
 void cluster::reported() {
-  if (impl_->statuses_due && impl_->unjudged.any(impl_->judged->policies_taken))
-    impl_->statuses_due->notify();
+  if (impl_->statuses) impl_->statuses->reported();
 }
 void cluster::take_wishes(std::vector<labels::node_wishes> wishes) {
   impl_->nodes->take_wishes(std::move(wishes));

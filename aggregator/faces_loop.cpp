@@ -52,7 +52,6 @@
 
 #include <fmt/format.h>
 
-#include <csignal>
 #include <optional>
 
 namespace binnacle::aggregator {
@@ -375,10 +374,7 @@ task<void> faces_loop::impl::wait_for_signal(std::function<void()> on_signal) {
   log.info(
       "{}: stopping; /readyz fails, and requests are served for another {} ms (a second signal ends the "
       "program at once)",
-      number == SIGTERM  ? "SIGTERM"
-      : number == SIGHUP ? "SIGHUP"
-                         : "SIGINT",
-      grace.count());
+      async::name_of_signal(number), grace.count());
   ready->stop();
   servers.retire();
   const auto over = co_await (async::stop_signal() || async::wait_until(async::within(grace)));

@@ -1,12 +1,11 @@
 #include "cli/lint.hpp"
 
+#include "aggregator/policy/text/folder.hpp"
 #include "aggregator/policy/text/lint.hpp"
 #include "aggregator/policy/text/yaml.hpp"
 #include "cli/input_file.hpp"
 #include "cli/views/units.hpp"
 #include "common/text/json_writer.hpp"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -30,9 +29,7 @@ std::vector<std::string> expanded(const std::vector<std::string>& names, std::ve
     }
     const auto first = static_cast<std::ptrdiff_t>(files.size());
     for (const auto& entry : fs::directory_iterator(name, ec)) {
-      const std::string ending = entry.path().extension();
-      const bool hidden = entry.path().filename().string().starts_with('.');
-      if (!hidden && (ending == ".yaml" || ending == ".yml")) files.push_back(entry.path());
+      if (policy::is_policy_file(entry.path().filename().string())) files.push_back(entry.path());
     }
     std::sort(files.begin() + first, files.end());
     if (ec) problems.push_back({name, 0, "", "cannot be read: " + ec.message(), severity::error});
@@ -46,25 +43,12 @@ colour ink_of(severity s) {
   return s == severity::error ? colour::red : s == severity::warning ? colour::yellow : colour::dim;
 }
 
-std::string line_of(const problem& p, const paint& with) {
-  std::string out = p.file;
-  if (p.line > 0) out += fmt::format(":{}", p.line);
-  out += fmt::format(": {}: ", with(ink_of(p.level), policy::to_string(p.level)));
-  if (!p.field.empty()) out += p.field + ": ";
-  return out + p.message;
-}
-
 std::string as_json(const std::vector<problem>& problems, std::size_t files, std::size_t errors) {
   std::string text;
   json_writer out(text);
-  out.begin_object().field("files", files).field("errors", errors).key("problems").begin_array();
-  for (const problem& p : problems) {
-    out.begin_object().field("file", p.file);
-    if (p.line > 0) out.field("line", p.line);
-    if (!p.field.empty()) out.field("field", p.field);
-    out.field("severity", policy::to_string(p.level)).field("message", p.message).end_object();
-  }
-  out.end_array().end_object();
+  out.begin_object().field("files", files).field("errors", errors);
+  policy::write_problems(out, problems);
+  out.end_object();
   return text + '\n';
 }
 
@@ -89,7 +73,8 @@ int lint_command(const std::vector<std::string>& names, const terminal& on) {
   if (on.json) {
     on.out << as_json(problems, files.size(), static_cast<std::size_t>(errors));
   } else {
-    for (const problem& p : problems) on.out << line_of(p, on.with) << '\n';
+    for (const problem& p : problems)
+      on.out << p.text(on.with(ink_of(p.level), policy::to_string(p.level))) << '\n';
     std::string verdict = counted(static_cast<std::int64_t>(files.size()), "file") + ": ";
     verdict += errors == 0 ? "no errors" : counted(errors, "error");
     if (warnings > 0) verdict += ", " + counted(warnings, "warning");

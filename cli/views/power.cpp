@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <string_view>
 
 namespace binnacle::cli {
 namespace {
@@ -68,73 +70,48 @@ std::string accelerators_text(const json::value& answer, bool learns) {
       counted(n, "accelerator"));
 }
 
-}  // namespace
+/// What makes its watts less sure than they could be, a line each; empty if nothing does.
+std::string trouble_lines(const json::value& answer, bool learns, const paint& with) {
+  std::string out;
+  const auto say = [&](std::string_view what, const std::string& why) {
+    if (!why.empty()) out += with(colour::yellow, fmt::format("{}{}", what, why)) + '\n';
+  };
+  say("its model server is of no use now: ", text(answer, "modelServerTrouble"));
+  say("its rated watts are of no use: ", text(answer, "ratedTrouble"));
+  say("", text(answer, "meterTrouble"));
+  say("", accelerators_text(answer, learns));
+  return out;
+}
 
-std::string render_power(const json::value& answer, const paint& with) {
-  const json::value m = object(answer, "model");
-  const auto load = number(answer, "loadRatio"), watts = number(answer, "watts");
-  std::string now;
-  if (watts) now += fmt::format(" {:.1f} W", *watts);
-  if (load) now += fmt::format(" at {:.0f} % load", 100 * *load);
-  std::string out =
-      with(colour::bold, text(answer, "node")) + (now.empty() ? " says nothing of itself now" : now);
-  std::string trouble = text(answer, "modelServerTrouble");
-  if (!trouble.empty())
-    trouble = with(colour::yellow, "its model server is of no use now: " + trouble) + '\n';
-  const auto& curve = list(m, "curve");
-  if (const std::string rated = text(answer, "ratedTrouble"); !rated.empty())
-    trouble += with(colour::yellow, "its rated watts are of no use: " + rated) + '\n';
-  if (const std::string meter = text(answer, "meterTrouble"); !meter.empty())
-    trouble += with(colour::yellow, meter) + '\n';
-  const bool served = text(m, "source") == "server", rated = text(m, "source") == "rated";
-  const std::string besides = served ? besides_text(answer) : std::string();
-  const bool learns = (!served && !rated) || !besides.empty();
-  if (const std::string more = accelerators_text(answer, learns); !more.empty())
-    trouble += with(colour::yellow, more) + '\n';
-  if (curve.empty()) {
-    return out + (trouble.empty() ? "" : '\n' + trouble.substr(0, trouble.size() - 1)) +
-           "\nNothing is known of its watts yet: Binnacle learns while a policy with minimizepower is in "
-           "force, "
-           "from host_power_watts of this node or of nodes with the same hardware. Or give it "
-           "rated_idle_watts and rated_peak_watts.\n";
-  }
-  if (const auto predicted = number(m, "predictedWatts"))
-    out += fmt::format(", its curve says {:.1f} W", *predicted);
+/// Where its curve is from, and how well and how lately that was measured, a line each. `besides` is
+/// besides_text().
+std::string origin_lines(const json::value& answer, const json::value& m, const std::string& besides) {
   const std::string old = age(1000 * integer(m, "ageSeconds"));
-  if (rated) {
+  if (text(m, "source") == "rated") {
     const std::int64_t accelerators = integer(answer, "acceleratorsInWatts");
-    out +=
-        fmt::format("\nsource    {}\n",
-                    accelerators <= 0 ? source_text(m)
-                                      : fmt::format("a straight line between its rated watts: its meter also "
-                                                    "measures its {}",
-                                                    counted(accelerators, "accelerator")));
-  } else if (served) {
+    return fmt::format("source    {}\n",
+                       accelerators <= 0
+                           ? source_text(m)
+                           : fmt::format("a straight line between its rated watts: its meter also "
+                                         "measures its {}",
+                                         counted(accelerators, "accelerator")));
+  }
+  if (text(m, "source") == "server") {
     const auto assumed = integer(m, "assumedInputs");
-    out += fmt::format(
-        "\nsource    {}\ninputs    {}\nasked     {} ago\n{}", source_text(m),
+    return fmt::format(
+        "source    {}\ninputs    {}\nasked     {} ago\n{}", source_text(m),
         assumed == 0 ? std::string("all are measured")
                      : fmt::format("{} measured by nobody, so typical values stand for them",
                                    assumed == 1 ? std::string("one is") : fmt::format("{} are", assumed)),
         old, besides);
-  } else {
-    out += fmt::format("\nsource    {}\nmeasured  {}\nsamples   {}, {} left out; the curve is {} old\n",
-                       source_text(m), range_text(m), integer(m, "samples"), integer(m, "outliers"), old);
   }
-  if (const std::string guess = guess_text(m); !guess.empty())
-    out += "curve     " + with(colour::yellow, guess) + '\n';
-  out += trouble;
-  if (const auto restarts = integer(m, "restarts"); restarts > 0) {
-    out += with(colour::yellow,
-                fmt::format("learned from nothing again {}, the last time because {}",
-                            restarts == 1 ? std::string("once") : fmt::format("{} times", restarts),
-                            text(m, "restartedFor"))) +
-           '\n';
-  }
-  if (flag(m, "meterStuck"))
-    out += with(colour::yellow, "its meter stands still though the load moves") + '\n';
-  out += '\n';
+  return fmt::format("source    {}\nmeasured  {}\nsamples   {}, {} left out; the curve is {} old\n",
+                     source_text(m), range_text(m), integer(m, "samples"), integer(m, "outliers"), old);
+}
 
+/// The watts at each load, as a table with a bar each. `load`: where the node is now, if that is known.
+std::string curve_lines(const json::value& m, std::optional<double> load, const paint& with) {
+  const auto& curve = list(m, "curve");
   double most = 0;
   for (const auto& point : curve) most = std::max(most, number(point, "watts").value_or(0));
   // Of a curve with a hundred points, every fifth is shown.
@@ -169,7 +146,47 @@ std::string render_power(const json::value& answer, const paint& with) {
                 (here ? "  <- now" : ""),
             here ? colour::bold : colour::none}});
   }
+  std::string out;
   for (const auto& line : t.lines(with)) out += line + '\n';
+  return out;
+}
+
+}  // namespace
+
+std::string render_power(const json::value& answer, const paint& with) {
+  const json::value m = object(answer, "model");
+  const auto load = number(answer, "loadRatio"), watts = number(answer, "watts");
+  std::string now;
+  if (watts) now += fmt::format(" {:.1f} W", *watts);
+  if (load) now += fmt::format(" at {:.0f} % load", 100 * *load);
+  std::string out =
+      with(colour::bold, text(answer, "node")) + (now.empty() ? " says nothing of itself now" : now);
+  const bool served = text(m, "source") == "server", rated = text(m, "source") == "rated";
+  const std::string besides = served ? besides_text(answer) : std::string();
+  const std::string trouble = trouble_lines(answer, (!served && !rated) || !besides.empty(), with);
+  if (list(m, "curve").empty()) {
+    return out + '\n' + trouble +
+           "Nothing is known of its watts yet: Binnacle learns while a policy with minimizepower is in "
+           "force, from host_power_watts of this node or of nodes with the same hardware. Or give it "
+           "rated_idle_watts and rated_peak_watts.\n";
+  }
+  if (const auto predicted = number(m, "predictedWatts"))
+    out += fmt::format(", its curve says {:.1f} W", *predicted);
+  out += '\n' + origin_lines(answer, m, besides);
+  if (const std::string guess = guess_text(m); !guess.empty())
+    out += "curve     " + with(colour::yellow, guess) + '\n';
+  out += trouble;
+  if (const auto restarts = integer(m, "restarts"); restarts > 0) {
+    out += with(colour::yellow,
+                fmt::format("learned from nothing again {}, the last time because {}",
+                            restarts == 1 ? std::string("once") : fmt::format("{} times", restarts),
+                            text(m, "restartedFor"))) +
+           '\n';
+  }
+  if (flag(m, "meterStuck"))
+    out += with(colour::yellow, "its meter stands still though the load moves") + '\n';
+  out += '\n';
+  out += curve_lines(m, load, with);
   if (served || rated) return out;
   return out + with(colour::dim,
                     "#: measured here, .: taken from similar nodes, ?: a guess from servers in general\n");

@@ -3,8 +3,7 @@
 #include "cli/views/nodes.hpp"
 #include "cli/views/table.hpp"
 #include "cli/views/units.hpp"
-#include "common/metrics/families.hpp"
-#include "common/text/nearest.hpp"
+#include "common/metrics/family_of.hpp"
 
 #include <fmt/format.h>
 
@@ -49,14 +48,6 @@ bool has_value(const json::value& node, const std::string& metric) {
   return v != nullptr && number(*v, "value");
 }
 
-/// The metric's name that the person probably meant.
-std::string_view nearest_metric(const std::string& name) {
-  std::vector<std::string_view> names;
-  for (const metrics::family& f : metrics::families()) names.push_back(f.name);
-  for (const metrics::alias& a : metrics::aliases()) names.push_back(a.name);
-  return nearest(name, names);
-}
-
 }  // namespace
 
 std::vector<std::string> metrics_without_value(const json::value& nodes, std::vector<std::string> wanted) {
@@ -68,7 +59,7 @@ std::vector<std::string> metrics_without_value(const json::value& nodes, std::ve
 }
 
 std::string without_value_words(const std::string& metric) {
-  const std::string_view near = nearest_metric(metric);
+  const std::string_view near = metrics::nearest_name(metric);
   return fmt::format("no node has a value of {}{}", metric,
                      near.empty() || near == metric ? "" : fmt::format(": did you mean {}?", near));
 }

@@ -57,4 +57,8 @@ task<int> stop_signal() {
   co_return ec ? 0 : number;
 }
 
+const char* name_of_signal(int number) noexcept {
+  return number == SIGTERM ? "SIGTERM" : number == SIGHUP ? "SIGHUP" : "SIGINT";
+}
+
 }  // namespace binnacle::async

@@ -42,5 +42,7 @@ class event {
 /// Waits for the first of SIGTERM, SIGINT and SIGHUP (a closed terminal), and returns it. From its start on
 /// these signals no longer end the process. SIGHUP stays ignored if it was ignored before (nohup).
 task<int> stop_signal();
+/// "SIGTERM", "SIGINT" or "SIGHUP": what stop_signal() returned, for the log.
+const char* name_of_signal(int number) noexcept;
 
 }  // namespace binnacle::async

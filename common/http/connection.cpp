@@ -35,6 +35,7 @@
 #include "common/http/live.hpp"
 #include "common/http/request_parser.hpp"
 #include "common/http/target.hpp"
+#include "common/http/whole_body.hpp"
 
 #include <boost/asio/this_coro.hpp>
 
@@ -89,25 +90,6 @@ struct last_word {
   ~last_word() { slot->put(failure(500, "the handler gave no answer")); }
   std::shared_ptr<answer_slot> slot;
   failure_form failure;
-};
-
-/// A handler that wants the whole body.
-class whole_body final : public exchange {
- public:
-  whole_body(const request& head, const simple_handler& handler, std::size_t expected)
-      : head_(head), handler_(handler) {
-    body_.reserve(expected);
-  }
-  bool consume(std::string_view piece) override {
-    body_ += piece;
-    return true;
-  }
-  void finish(reply answer) override { answer(handler_(head_, body_)); }
-
- private:
-  const request& head_;
-  const simple_handler& handler_;
-  std::string body_;
 };
 
 }  // namespace
@@ -175,6 +157,8 @@ class connection final : public guest {
   task<bool> arrived(slot<T>& at);
   /// Counts an answer of so many bytes, which is to wait for its peer. Others may have to go.
   void begin_answer(std::size_t bytes);
+  /// Counts a write of so many bytes. If it failed, the connection is dropped, and the result is false.
+  bool was_written(const result<void>& sent, std::size_t bytes);
   task<bool> send(const response& answer, const request_parser& parser, bool keep_alive);
   task<void> send_live(const response& answer, live_exchange& from);
   /// Only a connection whose last body was read whole may be kept: reading a body that nobody wants is not
@@ -188,6 +172,8 @@ class connection final : public guest {
   response failure(unsigned status, std::string_view sentence) const {
     return core_.routes.failure()(status, sentence);
   }
+  /// The answer after a guard or handler (`what`) threw, which is logged.
+  response failed(std::string_view what, const std::exception& why) const;
   task<result<std::size_t>> fill(async::deadline until);
   std::unique_ptr<exchange> make_exchange(const router::match& found, const request& head,
                                           const request_parser& parser);
@@ -471,6 +457,11 @@ task<bool> connection::arrived(slot<T>& at) {
   co_return true;
 }
 
+response connection::failed(std::string_view what, const std::exception& why) const {
+  core_.log.error("{}: {} failed: {}", core_.options.name, what, why.what());
+  return failure(500, "the handler failed");
+}
+
 task<ruling> connection::judged(const request& head) {
   ruling out;
   const guard& asked = core_.routes.asked_first();
@@ -479,8 +470,7 @@ task<ruling> connection::judged(const request& head) {
   try {
     asked(head, [answer](ruling r) { answer->put(std::move(r)); });
   } catch (const std::exception& e) {
-    core_.log.error("{}: a guard failed: {}", core_.options.name, e.what());
-    out.refusal = failure(500, "the handler failed");
+    out.refusal = failed("a guard", e);
     co_return out;
   }
   if (co_await arrived(*answer)) co_return std::move(*answer->value);
@@ -493,8 +483,7 @@ task<void> connection::answer_from(exchange& with, std::shared_ptr<answer_slot> 
     auto word = std::make_shared<last_word>(slot, core_.routes.failure());
     with.finish([word = std::move(word)](response r) { word->slot->put(std::move(r)); });
   } catch (const std::exception& e) {
-    core_.log.error("{}: a handler failed: {}", core_.options.name, e.what());
-    slot->value = failure(500, "the handler failed");
+    slot->value = failed("a handler", e);
   }
   const bool came = co_await arrived(*slot);
   if (!came) slot->value = failure(503, "the handler did not answer in time");
@@ -517,6 +506,16 @@ void connection::begin_answer(std::size_t bytes) {
   core_.seats.enter_answer(*this, bytes);
 }
 
+bool connection::was_written(const result<void>& sent, std::size_t bytes) {
+  if (sent.has_error()) {
+    if (sent.error().code == errc::timeout) ++core_.counters.timeouts;
+    stream_.drop();
+    return false;
+  }
+  core_.counters.bytes_out += bytes;
+  return true;
+}
+
 // Returns whether the connection goes on.
 task<bool> connection::send(const response& answer, const request_parser& parser, bool keep_alive) {
   const auto until = within(core_.options.write_deadline);
@@ -525,12 +524,7 @@ task<bool> connection::send(const response& answer, const request_parser& parser
   for (auto piece = slices.next(); !piece.empty(); piece = slices.next()) {
     waits_for(wait::peer);
     const auto sent = co_await stream_.write(piece, until);
-    if (sent.has_error()) {
-      if (sent.error().code == errc::timeout) ++core_.counters.timeouts;
-      stream_.drop();
-      co_return false;
-    }
-    core_.counters.bytes_out += piece.size();
+    if (!was_written(sent, piece.size())) co_return false;
   }
   core_.seats.leave_answer(*this);
   if (answer.status < 400) was_served();
@@ -553,12 +547,7 @@ task<void> connection::send_live(const response& answer, live_exchange& from) {
       const std::string_view part = rest.substr(0, live_part);
       waits_for(wait::peer);
       const auto sent = co_await stream_.write(part, within(core_.options.write_deadline));
-      if (sent.has_error()) {
-        if (sent.error().code == errc::timeout) ++core_.counters.timeouts;
-        stream_.drop();
-        co_return;
-      }
-      core_.counters.bytes_out += part.size();
+      if (!was_written(sent, part.size())) co_return;
       rest.remove_prefix(part.size());
     }
     core_.seats.leave_answer(*this);

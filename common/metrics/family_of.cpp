@@ -1,5 +1,9 @@
 #include "common/metrics/family_of.hpp"
 
+#include "common/text/nearest.hpp"
+
+#include <vector>
+
 namespace binnacle::metrics {
 
 const family* family_meant(std::string_view name) {
@@ -14,5 +18,12 @@ const family* family_meant(std::string_view name) {
 }
 
 const family* family_of(std::string_view name) { return family_meant(resolve(name).family); }
+
+std::string_view nearest_name(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const family& f : families()) names.push_back(f.name);
+  for (const alias& a : aliases()) names.push_back(a.name);
+  return nearest(name, names);
+}
 
 }  // namespace binnacle::metrics

@@ -12,4 +12,7 @@ const family* family_of(std::string_view name);
 /// The same for a name that is known not to be an alias.
 const family* family_meant(std::string_view name);
 
+/// The name of a family or an alias that `name` was probably meant to be; "" if there is none.
+std::string_view nearest_name(std::string_view name);
+
 }  // namespace binnacle::metrics

@@ -106,9 +106,8 @@ TEST_SUITE("cli/lint") {
     support::write_file(dir / "a.yaml", right_policy);
     const auto o = lint({dir / "missing.yaml"}, true);
     CHECK(o.status == exit_problem);
-    CHECK(o.out ==
-          R"({"files":1,"errors":1,"problems":[{"file":")" + (dir / "missing.yaml") +
-              R"(","severity":"error","message":"cannot be read: does it exist, and may you read it?"}]})" +
-              "\n");
+    CHECK(o.out == R"({"files":1,"errors":1,"problems":[{"severity":"error","file":")" +
+                       (dir / "missing.yaml") +
+                       R"(","message":"cannot be read: does it exist, and may you read it?"}]})" + "\n");
   }
 }

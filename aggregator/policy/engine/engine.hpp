@@ -142,6 +142,10 @@ class engine {
   using entries = std::map<strategy_id, entry>;
 
   // engine_policies.cpp: policies come, change and go.
+  bool replace_runs(const std::map<policy_key, policy>& wanted, instant now);
+  bool adopt(entries& next, const policy& p, const strategy& s, instant now);
+  void publish(std::map<policy_key, policy> wanted);
+  void forget_conditions();
   void start(entries& next, const policy& p, const strategy& s, const entry* before, instant now);
   void seed(entry& e, store::node_id node, instant now);
   void recall(entry& e, instant now);  // memory.cpp

@@ -46,42 +46,27 @@ void engine::set_policies(const std::vector<policy>& policies, instant now) {
   for (const policy& p : policies) wanted.emplace(p.key, p);
 
   find_label_owners(wanted);
+  const bool labels_change = replace_runs(wanted, now);
+  publish(std::move(wanted));
+  forget_conditions();
+  find_conflicts();
+  for (auto& [id, e] : entries_) check_conditions(id, e, true);
+  // Which keys belong to which policy may have changed anywhere.
+  for (std::uint32_t n = 0; labels_change && n < known_.size(); ++n) {
+    if (known_[n]) context_.relabel.push_back(store::node_id{n});
+  }
+  flush();
+}
 
-  bool labels_change = false;  // the keys that belong to policies, or who gives them
+/// Lets what is wanted run, and nothing else. True if the keys that belong to policies have changed, or who
+/// gives them.
+bool engine::replace_runs(const std::map<policy_key, policy>& wanted, instant now) {
+  bool labels_change = false;
   entries next;
   for (const auto& [key, p] : wanted) {
     for (const strategy& s : p.strategies) {
-      const strategy_id id{key, s.kind};
-      if (s.rules.empty() || next.contains(id)) continue;
-      auto before = entries_.find(id);
-      if (before != entries_.end() && before->second.uid != p.uid) before = entries_.end();
-      const std::uint32_t serial_before = before == entries_.end() ? 0 : before->second.run->serial();
-      const bool was_written = before != entries_.end() && before->second.enforced && before->second.allowed;
-      const bool was_there = before != entries_.end();
-      const bool was_allowed = was_there && before->second.allowed;
-      if (before != entries_.end() && before->second.run->definition() == effective(s)) {
-        next.insert(entries_.extract(before));  // the very same map node: runs_ points at it
-      } else {
-        start(next, p, s, before == entries_.end() ? nullptr : &before->second, now);
-      }
-      entry& e = next.at(id);
-      const bool enforced = p.how == mode::enforce;
-      const bool allowed = refusal_of(key, e.run->form()).empty();
-      const bool as_before =
-          e.run->serial() == serial_before && was_written == (enforced && allowed) && e.enforced == enforced;
-      labels_change = labels_change || (e.run->labels() && !as_before);
-      e.enforced = enforced;
-      e.allowed = allowed;
-      e.run->set_dry_run(!e.enforced);
-      if (was_there && was_allowed != allowed) {
-        disown_labels(*e.run);
-        for (const auto& [node, labels] : told_) inherit(e, node, labels, now);
-      }
-      // Labels that it gave in a dry run, or while it was not allowed to, were never written. They lose
-      // their slots; only labels that are on nodes keep theirs.
-      if (was_there && !was_written && e.enforced && e.allowed)
-        e.run->set_writes_labels(false, now, context_);
-      e.run->set_writes_labels(written_by_us(e), now, context_);
+      if (s.rules.empty() || next.contains(strategy_id{key, s.kind})) continue;
+      if (adopt(next, p, s, now)) labels_change = true;
     }
   }
   for (auto& [id, e] : entries_) {
@@ -91,7 +76,46 @@ void engine::set_policies(const std::vector<policy>& policies, instant now) {
   entries_ = std::move(next);
   drop_unused();
   context_.due.prune([this](const deadline& d) { return awaited(d); });
+  return labels_change;
+}
 
+/// Moves a strategy's run to `next` if its definition is the same, and starts one there otherwise. True if
+/// that changes which labels policies give, or who writes them.
+bool engine::adopt(entries& next, const policy& p, const strategy& s, instant now) {
+  const strategy_id id{p.key, s.kind};
+  const auto at = entries_.find(id);
+  const entry* const before = at != entries_.end() && at->second.uid == p.uid ? &at->second : nullptr;
+  const std::uint32_t serial_before = before == nullptr ? 0 : before->run->serial();
+  const bool was_allowed = before != nullptr && before->allowed;
+  const bool was_written = was_allowed && before->enforced;
+  if (before != nullptr && before->run->definition() == effective(s)) {
+    next.insert(entries_.extract(at));  // the very same map node: runs_ points at it
+  } else {
+    start(next, p, s, before, now);
+  }
+  entry& e = next.at(id);
+  const bool enforced = p.how == mode::enforce;
+  const bool allowed = refusal_of(p.key, e.run->form()).empty();
+  const bool as_before =
+      e.run->serial() == serial_before && was_written == (enforced && allowed) && e.enforced == enforced;
+  const bool labels_change = e.run->labels() && !as_before;
+  e.enforced = enforced;
+  e.allowed = allowed;
+  e.run->set_dry_run(!e.enforced);
+  if (before != nullptr && was_allowed != allowed) {
+    disown_labels(*e.run);
+    for (const auto& [node, labels] : told_) inherit(e, node, labels, now);
+  }
+  // Labels that it gave in a dry run, or while it was not allowed to, were never written. They lose their
+  // slots; only labels that are on nodes keep theirs.
+  if (before != nullptr && !was_written && e.enforced && e.allowed)
+    e.run->set_writes_labels(false, now, context_);
+  e.run->set_writes_labels(written_by_us(e), now, context_);
+  return labels_change;
+}
+
+/// Shows what runs in a new table, and says what came, changed and went.
+void engine::publish(std::map<policy_key, policy> wanted) {
   policy_table table;
   for (const auto& [key, p] : wanted) {
     const auto before = policies_.find(key);
@@ -120,7 +144,10 @@ void engine::set_policies(const std::vector<policy>& policies, instant now) {
   policies_ = std::move(wanted);
   table_ = std::make_shared<const policy_table>(std::move(table));
   table_changed_ = true;
+}
 
+/// Of policies and strategies that are gone.
+void engine::forget_conditions() {
   std::erase_if(conditions_, [this](const auto& c) {
     const bool gone =
         !policies_.contains(c.first.policy) ||
@@ -128,13 +155,6 @@ void engine::set_policies(const std::vector<policy>& policies, instant now) {
     if (gone) changed_conditions_.push_back({c.first.policy, c.first.what, c.first.strategy, false, {}});
     return gone;
   });
-  find_conflicts();
-  for (auto& [id, e] : entries_) check_conditions(id, e, true);
-  // Which keys belong to which policy may have changed anywhere.
-  for (std::uint32_t n = 0; labels_change && n < known_.size(); ++n) {
-    if (known_[n]) context_.relabel.push_back(store::node_id{n});
-  }
-  flush();
 }
 
 void engine::start(entries& next, const policy& p, const strategy& s, const entry* before, instant now) {

@@ -14,10 +14,6 @@
 namespace binnacle::policy {
 namespace {
 
-bool is_policy_file(std::string_view name) {
-  return !name.starts_with('.') && (name.ends_with(".yaml") || name.ends_with(".yml"));
-}
-
 struct close_dir {
   void operator()(DIR* d) const { closedir(d); }
 };
@@ -42,6 +38,10 @@ std::string listed(std::vector<std::string> names) {
 }
 
 }  // namespace
+
+bool is_policy_file(std::string_view name) {
+  return !name.starts_with('.') && (name.ends_with(".yaml") || name.ends_with(".yml"));
+}
 
 bool folder::refresh(policy_set& set) {
   std::set<std::string> names;

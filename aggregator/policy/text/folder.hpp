@@ -6,9 +6,13 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace binnacle::policy {
+
+/// Whether a folder's file of this name is read: *.yaml or *.yml, and not hidden.
+bool is_policy_file(std::string_view name);
 
 /// The *.yaml and *.yml files of a folder as a source of policies; no folders below it, no hidden files.
 /// Changes are found as followed_file finds them. An editor that empties a file before it writes it takes

@@ -4,7 +4,6 @@
 #include "aggregator/policy/text/policy_set.hpp"
 #include "common/metrics/family_of.hpp"
 #include "common/metrics/plausible.hpp"
-#include "common/text/nearest.hpp"
 #include "common/text/plain.hpp"
 #include "common/text/text.hpp"
 
@@ -25,13 +24,6 @@ struct known_metric {
 std::optional<known_metric> look_up(const std::string& metric) {
   known_metric out{metrics::family_of(metric), metrics::resolve(metric)};
   return out.family == nullptr ? std::nullopt : std::optional(out);
-}
-
-std::string_view nearest_metric(const std::string& metric) {
-  std::vector<std::string_view> names;
-  for (const metrics::family& f : metrics::families()) names.push_back(f.name);
-  for (const metrics::alias& a : metrics::aliases()) names.push_back(a.name);
-  return nearest(metric, names);
 }
 
 /// Whether `a` is true of some values of which `b` is not. Both look in the same direction.
@@ -76,7 +68,7 @@ class linter {
       }
       if (description_of(s.kind).compares) check_target(s.kind, i, r, *metric);
     } else {
-      const std::string_view near = nearest_metric(r.metric);
+      const std::string_view near = metrics::nearest_name(r.metric);
       say(severity::hint, s.kind, i,
           fmt::format("unknown metric {}{}; fine if a textfile or another exporter provides it",
                       in_quotes(r.metric), near.empty() ? "" : fmt::format(": nearest is {}", near)));

@@ -19,13 +19,24 @@ std::string_view to_string(severity s) noexcept {
   return "?";
 }
 
-std::string problem::text() const {
+std::string problem::text(std::string_view word) const {
   std::string out = file;
   if (line > 0) out += fmt::format(":{}", line);
   if (!out.empty()) out += ": ";
-  out += fmt::format("{}: ", to_string(level));
+  out += fmt::format("{}: ", word);
   if (!field.empty()) out += field + ": ";
   return out + message;
+}
+
+void write_problems(json_writer& out, const std::vector<problem>& problems) {
+  out.key("problems").begin_array();
+  for (const problem& p : problems) {
+    out.begin_object().field("severity", to_string(p.level)).field("file", p.file);
+    if (p.line > 0) out.field("line", p.line);
+    if (!p.field.empty()) out.field("field", p.field);
+    out.field("message", p.message).end_object();
+  }
+  out.end_array();
 }
 
 void findings::add(severity level, int line, std::string field, std::string message) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "common/text/json_writer.hpp"
+
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -25,9 +27,14 @@ struct problem {
   severity level = severity::error;
 
   /// "power.yaml:12: error: spec.strategies.dontschedule.rules[0].target: …", as compilers write it.
-  std::string text() const;
+  std::string text() const { return text(to_string(level)); }
+  /// The same with a level's word of the caller's, which may be coloured.
+  std::string text(std::string_view word) const;
   friend bool operator==(const problem&, const problem&) = default;
 };
+
+/// Writes them as the member "problems" of the object that `out` is in.
+void write_problems(json_writer& out, const std::vector<problem>& problems);
 
 /// The problems of one file, with a bound: a file that is all wrong gives the first ones and a count.
 class findings {

@@ -176,6 +176,12 @@ TEST_SUITE("common/metrics/flat_name") {
     CHECK(of("queue_length") == "none");
   }
 
+  TEST_CASE("the family or the alias that was probably meant is found by a name with a slip") {
+    CHECK(metrics::nearest_name("rapl_power_wats") == "rapl_power_watts");
+    CHECK(metrics::nearest_name("Collectd_ipmi_fanspead") == "collectd_ipmi_fanspeed");
+    CHECK(metrics::nearest_name("q") == "");
+  }
+
   TEST_CASE("labels that only tell more about a series stay out of its flat name") {
     const metrics::label_set labels{
         {"sensor", "Inlet Temp"}, {"threshold", "critical"}, {"entity", "air inlet 1"}, {"id", "20.0.4"}};

@@ -1,0 +1,172 @@
+#include "aggregator/ops/conditions_json.hpp"
+#include "aggregator/ops/json_pieces.hpp"
+#include "aggregator/ops/summary_json.hpp"
+#include "aggregator/policy/published/label_list.hpp"
+#include "common/text/json_writer.hpp"
+#include "common/text/plain.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace binnacle::ops {
+namespace {
+
+/// How many nodes are in a state that people should know of, and the names of the first ones.
+struct concerned {
+  std::size_t count = 0;
+  std::vector<std::string_view> names;
+
+  void add(std::string_view name, std::size_t most) {
+    ++count;
+    if (names.size() < most) names.push_back(name);
+  }
+};
+
+void write_concerned(json_writer& out, std::string_view key, const concerned& c) {
+  if (c.count == 0) return;
+  out.key(key).begin_object().field("count", c.count).key("nodes").begin_array();
+  for (const auto name : c.names) out.value(name);
+  out.end_array().end_object();
+}
+
+struct tally {
+  concerned violating, held, missing, frozen;
+
+  void add(policy::state is, std::string_view name, std::size_t most) {
+    switch (is) {
+      case policy::state::pass: break;
+      case policy::state::violating: violating.add(name, most); break;
+      case policy::state::held: held.add(name, most); break;
+      case policy::state::missing: missing.add(name, most); break;
+      case policy::state::frozen: frozen.add(name, most); break;
+    }
+  }
+};
+
+/// A rule's text with the optional bounds that the short text leaves out.
+std::string in_full(policy::strategy_kind kind, const policy::published_rule& shown) {
+  const policy::rule& r = shown.definition;
+  std::string out = shown.text;
+  if (r.clear && policy::description_of(kind).compares)
+    out += fmt::format(", {} {}", policy::clearing_key(r.op), plain(*r.clear));
+  if (r.stale_after) out += ", staleAfter " + duration_text(*r.stale_after);
+  return out;
+}
+
+void write_cost(json_writer& out, const policy::cost& takes, std::size_t nodes) {
+  out.key("takes").begin_object();
+  for (const policy::resource r : policy::all_resources)
+    out.field(policy::to_string(r), policy::amount_of(takes, r, nodes));
+  out.end_object();
+}
+
+void write_budget(json_writer& out, const policy::cost_report& costs) {
+  out.key("budget").begin_object().field("nodes", costs.nodes);
+  for (const policy::resource r : policy::all_resources) {
+    out.key(policy::to_string(r)).begin_object();
+    out.field("taken", policy::amount_of(costs.all, r, costs.nodes));
+    out.field("limit", costs.limits.of(r, policy::scope::all));
+    out.field("namespaceLimit", costs.limits.of(r, policy::scope::name_space));
+    out.field("policyLimit", costs.limits.of(r, policy::scope::policy)).end_object();
+  }
+  out.end_object();
+}
+
+void write_policy(json_writer& out, const store::view& nodes, const policy::published_policy& p,
+                  const std::optional<policy::cost_report>& costs, std::size_t most_nodes) {
+  const bool dry_run = p.how == policy::mode::dry_run;
+  std::vector<tally> verdicts(p.strategies.size());
+  policy::label_lister carried(p.key.name, most_nodes), would(p.key.name, most_nodes);
+  for (const auto& [name, node] : nodes.nodes()) {
+    for (std::size_t i = 0; i < verdicts.size(); ++i) {
+      const auto& of = p.strategies[i].verdicts;  // null: it judges no node
+      if (of != nullptr) verdicts[i].add(of->load(node->id).what, name, most_nodes);
+    }
+    carried.add(name, node->labels);
+    if (dry_run) would.add(name, node->would_be);
+  }
+  out.begin_object().field("namespace", p.key.name_space).field("name", p.key.name);
+  out.field("revision", p.revision).field("mode", policy::to_string(p.how)).key("strategies").begin_array();
+  for (std::size_t i = 0; i < verdicts.size(); ++i) {
+    const policy::published_strategy& s = p.strategies[i];
+    out.begin_object()
+        .field("strategy", policy::to_string(s.kind))
+        .field("logicalOperator", policy::to_string(s.op));
+    const policy::strategy_description& is = policy::description_of(s.kind);
+    if (is.has_power_terms) out.field("terms", policy::to_string(s.power));
+    if (is.on_missing) out.field("onMissing", policy::to_string(s.on_missing));
+    if (s.max_nodes) out.field("maxNodes", policy::to_string(*s.max_nodes));
+    if (s.cool_down > duration::zero()) out.field("coolDown", duration_text(s.cool_down));
+    out.key("rules").begin_array();
+    for (const auto& r : s.rules) out.value(in_full(s.kind, r));
+    out.end_array();
+    const tally& t = verdicts[i];
+    write_concerned(out, "violating", t.violating);
+    write_concerned(out, "held", t.held);
+    write_concerned(out, "missing", t.missing);
+    write_concerned(out, "frozen", t.frozen);
+    out.end_object();
+  }
+  out.end_array();
+  const auto write_labels = [&out](std::string_view key, policy::label_lister& of) {
+    out.key(key).begin_array();
+    for (const auto& l : of.take()) {
+      out.begin_object().field("label", l.label).field("count", l.count).key("nodes").begin_array();
+      for (const auto name : l.nodes) out.value(name);
+      out.end_array().end_object();
+    }
+    out.end_array();
+  };
+  write_labels("labels", carried);
+  if (dry_run) write_labels("wouldLabel", would);
+  if (costs) {
+    const auto at = std::ranges::find(costs->policies, p.key, &policy::cost_report::line::policy);
+    if (at != costs->policies.end()) write_cost(out, at->takes, costs->nodes);
+  }
+  out.end_object();
+}
+
+class policies_in_slices final : public http::slices {
+ public:
+  policies_in_slices(const policy::view& nodes, policy_report about, std::size_t most_nodes)
+      : nodes_(nodes), about_(std::move(about)), most_nodes_(most_nodes) {
+    for (const auto& [key, p] : nodes.policies()) policies_.push_back(p);
+    answer_.out().begin_object().key("policies").begin_array();
+  }
+  bool step() override {
+    if (at_ == policies_.size()) return false;
+    write_policy(answer_.out(), nodes_, *policies_[at_++], about_.costs, most_nodes_);
+    answer_.end_slice();
+    return true;
+  }
+  http::response take() override {
+    json_writer& out = answer_.out();
+    out.end_array();
+    if (about_.costs) write_budget(out, *about_.costs);
+    write_conditions(out, about_.conditions);
+    policy::write_problems(out, about_.problems);
+    out.end_object();
+    return answer_.take();
+  }
+
+ private:
+  const policy::view& nodes_;
+  const policy_report about_;
+  const std::size_t most_nodes_;
+  std::vector<std::shared_ptr<const policy::published_policy>> policies_;  // as they were in the beginning
+  std::size_t at_ = 0;
+  json_pieces answer_;
+};
+
+}  // namespace
+
+std::unique_ptr<http::slices> policy_list(const policy::view& nodes, policy_report about,
+                                          std::size_t most_nodes) {
+  return std::make_unique<policies_in_slices>(nodes, std::move(about), most_nodes);
+}
+
+}  // namespace binnacle::ops
