@@ -17,23 +17,6 @@ namespace {
 constexpr auto over = policy::comparison::greater_than;
 constexpr auto under = policy::comparison::less_than;
 
-/// node-a 41.2 W, node-b 71.4 W, node-c without a value; policy default/power: dontschedule above 60 W.
-struct power_fleet : fleet {
-  explicit power_fleet(policy::mode how = policy::mode::enforce,
-                       policy::missing on_missing = policy::missing::allow) {
-    value("node-a", "rapl_power_watts", {412, -1});
-    value("node-b", "rapl_power_watts", {714, -1});
-    node("node-c");
-    policy::policy p;
-    p.key = {"default", "power"};
-    p.revision = 3;
-    p.how = how;
-    p.strategies.push_back(dontschedule({rule("rapl_power_watts", over, 60)}));
-    p.strategies.back().on_missing = on_missing;
-    publish(p);
-  }
-};
-
 const std::string power_refusal = "policy default/power: rapl_power_watts GreaterThan 60 (dontschedule)";
 const std::vector<std::string> abc{"node-a", "node-b", "node-c"};
 
@@ -45,7 +28,7 @@ std::string names_for(const std::string& policy, const std::vector<std::string>&
 
 TEST_SUITE("aggregator/extender/filter") {
   TEST_CASE("names form: survivors by name, the refused with policy and rule, no node objects") {
-    power_fleet f;
+    watts_fleet f;
     const auto answer = f.filter(names_for("power"));
     CHECK(answer.status == 200);
     CHECK(
@@ -58,7 +41,7 @@ TEST_SUITE("aggregator/extender/filter") {
   TEST_CASE("verdicts that nobody keeps up any more count as missing data, and the answer says so") {
     const auto heart = std::make_shared<policy::heartbeat>();
     for (const auto on_missing : {policy::missing::allow, policy::missing::reject}) {
-      power_fleet f(policy::mode::enforce, on_missing);
+      watts_fleet f(policy::mode::enforce, on_missing);
       f.data.set_heartbeat(heart);
       heart->beat(f.now);
       CHECK(f.filter(names_for("power")).body.find(power_refusal) != std::string::npos);
@@ -83,7 +66,7 @@ TEST_SUITE("aggregator/extender/filter") {
   }
 
   TEST_CASE("an announced length that is not true changes nothing") {
-    power_fleet f;
+    watts_fleet f;
     const std::string expected = f.filter(names_for("power")).body;
     for (const char* length : {"0", "1", "4000000000", "99999999999999999999999", "x"}) {
       CAPTURE(length);
@@ -93,7 +76,7 @@ TEST_SUITE("aggregator/extender/filter") {
   }
 
   TEST_CASE("the answer is the same wherever the body is cut") {
-    power_fleet f;
+    watts_fleet f;
     const std::string names = names_for("power");
     const std::string nodes = nodes_args(pod_json("web-1", "power"),
                                          {node_json("node-a"), node_json("node-b"), node_json("node-c")});
@@ -107,7 +90,7 @@ TEST_SUITE("aggregator/extender/filter") {
   }
 
   TEST_CASE("full form: the bytes of the surviving nodes come back as they were, names do not") {
-    power_fleet f;
+    watts_fleet f;
     const std::string a = node_json("node-a"), b = node_json("node-b"), c = node_json("node-c");
     const auto answer = f.filter(nodes_args(pod_json("web-1", "power"), {a, b, c}));
     CHECK(answer.status == 200);
@@ -117,7 +100,7 @@ TEST_SUITE("aggregator/extender/filter") {
   }
 
   TEST_CASE("full form with the Pod behind the nodes gives the same answer") {
-    power_fleet f;
+    watts_fleet f;
     const std::string nodes =
         fmt::format(R"({{"metadata":{{}},"items":[{},{}]}})", node_json("node-a"), node_json("node-b"));
     const std::string pod = pod_json("web-1", "power");
@@ -128,14 +111,14 @@ TEST_SUITE("aggregator/extender/filter") {
   }
 
   TEST_CASE("all nodes refused: an empty list, not null") {
-    power_fleet f;
+    watts_fleet f;
     CHECK(f.filter(names_for("power", {"node-b"})).body.find(R"({"Nodes":null,"NodeNames":[],)") == 0);
     CHECK(f.filter(nodes_args(pod_json("p", "power"), {node_json("node-b")}))
               .body.find(R"({"Nodes":{"metadata":{},"items":[]},)") == 0);
   }
 
   TEST_CASE("empty lists are answered by empty lists") {
-    power_fleet f;
+    watts_fleet f;
     CHECK(f.filter(names_for("power", {})).body.find(R"({"Nodes":null,"NodeNames":[],)") == 0);
     CHECK(f.filter(nodes_args(pod_json("p", "power"), {}))
               .body.find(R"({"Nodes":{"metadata":{},"items":[]},)") == 0);
@@ -144,7 +127,7 @@ TEST_SUITE("aggregator/extender/filter") {
   }
 
   TEST_CASE("what passes everybody and says why") {
-    power_fleet f;
+    watts_fleet f;
     policy::policy only_scores;
     only_scores.key = {"default", "scores"};
     only_scores.strategies.push_back(fleet::scheduleonmetric(fleet::rule("rapl_power_watts", under, 0)));
@@ -171,7 +154,7 @@ TEST_SUITE("aggregator/extender/filter") {
   }
 
   TEST_CASE("a policy of another namespace is not the pod's") {
-    power_fleet f;
+    watts_fleet f;
     const auto other = f.filter(names_args(pod_json("web-1", "power", "elsewhere"), abc));
     CHECK(other.outcome == "no_policy");
     CHECK(
@@ -192,7 +175,7 @@ TEST_SUITE("aggregator/extender/filter") {
       CHECK(answer.body.find(R"("NodeNames":["node-a","node-b","node-c"])") != std::string::npos);
     }
     SUBCASE("all values have aged out") {
-      power_fleet f;
+      watts_fleet f;
       f.now += seconds(60);
       f.absent("node-c", "rapl_power_watts", absence::missing);  // has the verdicts made anew
       CHECK(f.filter(names_for("power")).outcome == "no_data");
@@ -200,7 +183,7 @@ TEST_SUITE("aggregator/extender/filter") {
   }
 
   TEST_CASE("DryRun refuses nobody, and the record shows whom it would have refused") {
-    power_fleet f(policy::mode::dry_run);
+    watts_fleet f(policy::mode::dry_run);
     const auto answer = f.filter(names_for("power"));
     CHECK(
         answer.body.find(
@@ -214,7 +197,7 @@ TEST_SUITE("aggregator/extender/filter") {
   }
 
   TEST_CASE("onMissing: Reject refuses nodes without data, known and unknown, with one text") {
-    power_fleet f(policy::mode::enforce, policy::missing::reject);
+    watts_fleet f(policy::mode::enforce, policy::missing::reject);
     const auto answer = f.filter(names_for("power", {"node-a", "node-c", "stranger"}));
     const std::string why = R"x(:"policy default/power: no data (dontschedule, onMissing: Reject)")x";
     CHECK(answer.body.find(R"("NodeNames":["node-a"],)") != std::string::npos);
@@ -250,7 +233,7 @@ TEST_SUITE("aggregator/extender/filter") {
   }
 
   TEST_CASE("names that need escaping come back escaped, and the answer stays JSON") {
-    power_fleet f;
+    watts_fleet f;
     f.value("b\"\\\n\u00fc", "rapl_power_watts", {900, 0});
     const auto answer = f.filter(names_for("power", {"a\\\"b", "b\\\"\\\\\\nü", "node-a", "\\u00fc"}));
     const auto json = boost::json::parse(answer.body).as_object();
@@ -259,7 +242,7 @@ TEST_SUITE("aggregator/extender/filter") {
   }
 
   TEST_CASE("survivors in every pattern come out in order with single commas") {
-    power_fleet f;
+    watts_fleet f;
     for (unsigned mask = 0; mask < 64; ++mask) {
       std::vector<std::string> asked;
       boost::json::array expected;
@@ -279,7 +262,7 @@ TEST_SUITE("aggregator/extender/filter") {
   }
 
   TEST_CASE("a name that comes twice is answered once, in either list and both forms") {
-    power_fleet f;
+    watts_fleet f;
     const std::string once = f.filter(names_for("power", {"node-a", "node-b", "stranger"})).body;
     // An escaped name is the same name as the plain one.
     for (const auto& asked : std::vector<std::vector<std::string>>{
@@ -305,7 +288,7 @@ TEST_SUITE("aggregator/extender/filter") {
   }
 
   TEST_CASE("both lists: Nodes count, as for the scheduler that reads nodes") {
-    power_fleet f;
+    watts_fleet f;
     const std::string nodes = nodes_args(pod_json("p", "power"), {node_json("node-a"), node_json("node-b")});
     std::string both = nodes;
     both.replace(both.find(R"("NodeNames":null)"), 16, R"("NodeNames":["node-a","node-b"])");
@@ -314,7 +297,7 @@ TEST_SUITE("aggregator/extender/filter") {
   }
 
   TEST_CASE("a policy that is replaced while a request comes in counts as it was") {
-    power_fleet f;
+    watts_fleet f;
     auto call = f.face().begin(decision::verb::filter, f.request);
     const std::string body = nodes_args(pod_json("p", "power"), {node_json("node-a"), node_json("node-b")});
     const std::size_t half = body.find("node-b") - 20;
@@ -326,7 +309,7 @@ TEST_SUITE("aggregator/extender/filter") {
   }
 
   TEST_CASE("each decision leaves a record with values, ages and margins to explain it") {
-    power_fleet f;
+    watts_fleet f;
     f.filter(names_for("power", {"node-a", "node-b", "node-c", "stranger"}));
     const auto* r = f.decisions.find({}).at(0);
     CHECK(r->pod.name_space == "default");
@@ -345,7 +328,7 @@ TEST_SUITE("aggregator/extender/filter") {
   }
 
   TEST_CASE("counters and the age histogram follow what was answered") {
-    power_fleet f;
+    watts_fleet f;
     f.filter(names_for("power"));
     f.filter(names_for(""));
     f.filter("[]");

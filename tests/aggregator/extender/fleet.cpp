@@ -1,6 +1,9 @@
 #include "tests/aggregator/extender/fleet.hpp"
 
+#include "aggregator/decision/explain.hpp"
 #include "common/metrics/plausible.hpp"
+
+#include <boost/json/parse.hpp>
 
 namespace binnacle::test {
 namespace {
@@ -12,6 +15,14 @@ bool holds(const policy::rule& r, decimal v) {
 }
 
 }  // namespace
+
+std::map<std::string, int> fleet_answer::scores() const {
+  std::map<std::string, int> out;
+  const auto answer = boost::json::parse(body);
+  for (const auto& s : answer.as_array())
+    out[s.at("Host").as_string().c_str()] = static_cast<int>(s.at("Score").as_int64());
+  return out;
+}
 
 fleet::fleet() {
   request.method = "POST";
@@ -176,6 +187,25 @@ fleet_answer fleet::prioritize(std::string_view body, std::size_t piece) {
 }
 fleet_answer fleet::preempt(std::string_view body, std::size_t piece) {
   return send(*face().begin(decision::verb::preempt, request), body, piece);
+}
+
+std::string fleet::told() const {
+  std::string out;
+  for (const auto& line : decision::to_text(record(), decisions.names())) out += line + '\n';
+  return out;
+}
+
+watts_fleet::watts_fleet(policy::mode how, policy::missing on_missing) {
+  value("node-a", "rapl_power_watts", {412, -1});
+  value("node-b", "rapl_power_watts", {714, -1});
+  node("node-c");
+  policy::policy p;
+  p.key = {"default", "power"};
+  p.revision = 3;
+  p.how = how;
+  p.strategies.push_back(dontschedule({rule("rapl_power_watts", policy::comparison::greater_than, 60)}));
+  p.strategies.back().on_missing = on_missing;
+  publish(p);
 }
 
 }  // namespace binnacle::test

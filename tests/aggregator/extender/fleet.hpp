@@ -14,6 +14,8 @@ struct fleet_answer {
   unsigned status = 0;
   std::string body;
   std::string outcome;  ///< the header Binnacle-Outcome
+
+  std::map<std::string, int> scores() const;  ///< by node, of a prioritize
 };
 
 class fleet {
@@ -42,6 +44,11 @@ class fleet {
   fleet_answer preempt(std::string_view body, std::size_t piece = 65536);
   fleet_answer send(http::exchange& to, std::string_view body, std::size_t piece);
 
+  /// The newest decision.
+  const decision::record& record() const { return *decisions.find({}).front(); }
+  /// It as text for people, with all its lines.
+  std::string told() const;
+
   http::request request;  ///< each call has the headers of this request
   instant now = from_ns(1'000'000'000'000);
   policy::view data;
@@ -58,6 +65,12 @@ class fleet {
   std::map<policy::policy_key, policy::policy> published_;
   bool changed_ = false;
   std::unique_ptr<extender::face> face_;
+};
+
+/// node-a 41.2 W, node-b 71.4 W, node-c without a value; policy default/power: dontschedule above 60 W.
+struct watts_fleet : fleet {
+  explicit watts_fleet(policy::mode how = policy::mode::enforce,
+                       policy::missing on_missing = policy::missing::allow);
 };
 
 }  // namespace binnacle::test

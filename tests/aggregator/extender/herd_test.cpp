@@ -32,11 +32,7 @@ struct herd_fleet : fleet {
     for (std::size_t i = 0; i < 4; ++i) value(all_nodes[i], "watts", {watts[i], 0}, 0ms);
   }
   std::map<std::string, int> scores_for(const std::string& name) {
-    std::map<std::string, int> out;
-    const auto answer = boost::json::parse(prioritize(names_args(pod_json(name, "power"), all_nodes)).body);
-    for (const auto& s : answer.as_array())
-      out[s.at("Host").as_string().c_str()] = static_cast<int>(s.at("Score").as_int64());
-    return out;
+    return prioritize(names_args(pod_json(name, "power"), all_nodes)).scores();
   }
   /// Does what kube-scheduler does: the best score wins. Of equal nodes, the one with the fewest of our pods
   /// wins, as in NodeResourcesFit.

@@ -58,17 +58,7 @@ struct power_fleet : fleet {
   scores ask(const std::string& pod_text, const std::vector<std::string>& nodes = names,
              std::size_t piece = 65536) {
     last = prioritize(names_args(pod_text, nodes), piece);
-    scores out;
-    const auto answer = boost::json::parse(last.body);
-    for (const auto& s : answer.as_array())
-      out[s.at("Host").as_string().c_str()] = static_cast<int>(s.at("Score").as_int64());
-    return out;
-  }
-  const decision::record& record() { return *decisions.find({}).front(); }
-  std::string told() {
-    std::string out;
-    for (const auto& line : decision::to_text(record(), decisions.names())) out += line + '\n';
-    return out;
+    return last.scores();
   }
 
   fleet_answer last;

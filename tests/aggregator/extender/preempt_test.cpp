@@ -12,21 +12,11 @@ using namespace binnacle::test;
 
 namespace {
 
-/// node-a 41.2 W, node-b 71.4 W, node-c without a value; policy default/power: dontschedule above 60 W, and
-/// policy default/scores without a dontschedule.
-struct full_fleet : fleet {
+/// With policy default/scores, which has no dontschedule.
+struct full_fleet : watts_fleet {
   explicit full_fleet(policy::mode how = policy::mode::enforce,
-                      policy::missing on_missing = policy::missing::allow) {
-    value("node-a", "rapl_power_watts", {412, -1});
-    value("node-b", "rapl_power_watts", {714, -1});
-    node("node-c");
-    policy::policy p;
-    p.key = {"default", "power"};
-    p.revision = 3;
-    p.how = how;
-    p.strategies.push_back(dontschedule({rule("rapl_power_watts", policy::comparison::greater_than, 60)}));
-    p.strategies.back().on_missing = on_missing;
-    publish(p);
+                      policy::missing on_missing = policy::missing::allow)
+      : watts_fleet(how, on_missing) {
     policy::policy q;
     q.key = {"default", "scores"};
     q.strategies.push_back(scheduleonmetric(rule("rapl_power_watts", policy::comparison::less_than, 0)));

@@ -81,17 +81,7 @@ struct cluster : fleet {
     return out;
   }
   scores rank(const std::string& pod_text, const names& candidates) {
-    scores out;
-    const auto answer = boost::json::parse(prioritize(names_args(pod_text, candidates)).body);
-    for (const auto& s : answer.as_array())
-      out[s.at("Host").as_string().c_str()] = static_cast<int>(s.at("Score").as_int64());
-    return out;
-  }
-  const decision::record& record() { return *decisions.find({}).front(); }
-  std::string told() {
-    std::string out;
-    for (const auto& line : decision::to_text(record(), decisions.names())) out += line + '\n';
-    return out;
+    return prioritize(names_args(pod_text, candidates)).scores();
   }
 
   kube::node_objects nodes;

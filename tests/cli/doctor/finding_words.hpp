@@ -8,6 +8,7 @@
 namespace binnacle::cli::doctor {
 
 inline bool says(const finding& f, std::string_view part) { return f.sentence.find(part) != f.sentence.npos; }
+inline bool advises(const finding& f, std::string_view part) { return f.remedy.find(part) != f.remedy.npos; }
 inline bool any_says(const findings& all, grade g, std::string_view part) {
   return std::ranges::any_of(all, [&](const finding& f) { return f.how == g && says(f, part); });
 }

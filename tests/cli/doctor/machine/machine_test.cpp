@@ -1,4 +1,5 @@
 #include "cli/doctor/checks.hpp"
+#include "tests/cli/doctor/finding_words.hpp"
 #include "tests/support/temp_folder.hpp"
 
 #include <doctest/doctest.h>
@@ -31,9 +32,6 @@ struct machine : binnacle::support::temp_folder {
           "22 1 0:20 / /sys ro - sysfs sysfs ro\n40 22 0:31 / " + what + " ro - tmpfs tmpfs ro\n");
   }
 };
-
-bool says(const finding& f, const char* part) { return f.sentence.find(part) != f.sentence.npos; }
-bool advises(const finding& f, const char* part) { return f.remedy.find(part) != f.remedy.npos; }
 
 TEST_SUITE("cli/doctor/machine") {
   TEST_CASE_FIXTURE(machine, "the kernel's version and its guard of CPU events are told") {

@@ -13,7 +13,6 @@ using namespace binnacle;
 using namespace binnacle::agent;
 using namespace binnacle::support;
 using namespace binnacle::agent::plausibility;
-using agent::test::fake_clock;
 using agent::test::holds;
 using agent::test::shown;
 using namespace std::chrono_literals;
@@ -23,10 +22,7 @@ TEST_SUITE_BEGIN("agent/sources/host/plausibility/arm");
 namespace {
 
 /// An Arm server: it has no RAPL, only sensors of chips and firmware.
-struct arm {
-  fake_clock clock;
-  board out;
-  host_source host{host_options{.period = 1s}, clock.source()};
+struct arm : bare_desk {
   board::group_ref chip = out.add_group("os", "apm_xgene-APMC0D29:00", 10s, 30s);
   board::group_ref firmware = out.add_group("os", "arm-scmi", 10s, 30s);
   board::group_ref bmc = out.add_group("bmc", "dcmi.power", 5s, 15s);
@@ -42,15 +38,7 @@ struct arm {
     return s;
   }
   void pass(int seconds) {
-    for (int i = 0; i < seconds; ++i) {
-      clock.now += 1s;
-      for (const auto g : {chip, firmware, bmc}) out.mark_read(g, clock.now);
-      REQUIRE(host.read(out));
-    }
-  }
-  std::string node(const char* source) { return shown(out, "host_power_watts", {{"source", source}}); }
-  std::string set_aside(const char* source, const char* reason) {
-    return shown(out, "host_power_set_aside", {{"source", source}, {"reason", reason}});
+    for (int i = 0; i < seconds; ++i) tick({chip, firmware, bmc});
   }
 };
 
