@@ -251,9 +251,11 @@ void ingest_loop::impl::read_a_policy() {
   const instant began = boot_clock::now();
   const bool due = began >= next_in_force && (!policies.waits() || began - last_in_force >= longest_unread);
   if (!due || !policies.may_be_put_in_force()) return;
+  const bool is_first = !inner.policies_read();  // of all policies at once; nobody could avoid it
   policies.put_objects_in_force(began);
   last_in_force = boot_clock::now();
-  next_in_force = last_in_force + std::min<duration>(10 * (last_in_force - began), longest_pause);
+  if (!is_first)
+    next_in_force = last_in_force + std::min<duration>(10 * (last_in_force - began), longest_pause);
   report_due.notify();
 }
 

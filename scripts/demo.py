@@ -81,7 +81,7 @@ def own_watts(counter):
     except (OSError, ValueError, Failure) as problem:
         return 0, f"this machine's RAPL cannot be used ({problem})"
     if watts < 1:
-        return 0, "this machine's RAPL counter does not count"
+        return 0, f"this machine's RAPL says {watts:.1f} W, too little to show"
     if watts > MOST_WATTS:
         return 0, f"this machine's RAPL says {watts:.0f} W for one package, which cannot be"
     return watts, ""

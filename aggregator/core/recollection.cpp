@@ -78,9 +78,9 @@ std::optional<policy::remembered_strategy> recollection::strategy(const policy::
     });
     numbers.emplace_back();
     if (at == s.all.strategies.end()) {
-      // Labels' keys hold the policy's name alone, so another object of the name has given them.
+      // Labels' keys hold the policy's name alone, so a policy in another namespace has given them.
       const bool others = std::ranges::any_of(s.all.strategies, [&](const policy::strategy_mark& m) {
-        return m.key.name == key.name && m.kind == kind && !m.disowned;
+        return m.key != key && m.key.name == key.name && m.kind == kind && !m.disowned;
       });
       if (others && !disowned) disowned = true;
       continue;

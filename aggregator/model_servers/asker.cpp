@@ -199,6 +199,7 @@ void asker::leave_alone(entry& e, call_outcome what, std::string why, instant no
 void asker::take(const question& q, entry& e, server& s, std::vector<double> watts, instant now) {
   s.trouble.clear();
   s.pauses.reset();
+  s.answers = q.model;
   e.watts.insert(e.watts.end(), watts.begin(), watts.end());
   if (e.watts.size() < points) return count(call_outcome::answered);
   const auto curve = curve_of(std::exchange(e.watts, {}), q.cores);
@@ -261,6 +262,11 @@ void asker::answered(const call& c, const result<reply>& got, instant now) {
     const bool late = got.error().code == errc::timeout;
     // Not even one load was answered in time, so the size of the batches before was not the reason.
     if (late && c.count == 1) batches_.erase(c.about.model);
+    // Where another model has answered meanwhile, the server is well, and the others need not wait for it.
+    if (late && c.count == 1 && s.answers && *s.answers != c.about.model) {
+      s.answers.reset();
+      return leave_alone(e, call_outcome::failed, got.error().message, now);
+    }
     if (!late || c.count == 1) return leave_alone(s, got.error().message, {}, now);
     halve(c, now);
     return leave_alone(e, call_outcome::halved,

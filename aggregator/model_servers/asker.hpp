@@ -89,6 +89,7 @@ class asker {
     instant not_before{};
     std::string trouble;
     served_model last;                     // that was asked: the next one in order has the next turn
+    std::optional<served_model> answers;   // that gave watts since another one was late
     std::optional<instant> at_work_since;  // no moment since then in which nothing was due
     bool falls_behind = false;
   };

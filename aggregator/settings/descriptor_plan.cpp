@@ -12,7 +12,7 @@ namespace {
 // loops. About a hundred are in use.
 constexpr std::size_t own = 192;
 // Of each face. A connection of a stranger who sends without end and reads nothing costs 150 KB in the kernel
-// (128 KiB of them unread: tcp(7), tcp_rmem), for which the container pays.
+// (128 KiB of them unread), for which the container pays.
 constexpr std::size_t most_callers = 512;
 constexpr std::size_t most_queue = 1000;  // agents without a session: so many in the lobby, and in line
 

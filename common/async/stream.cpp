@@ -309,6 +309,11 @@ void stream::keep_unsent(int bytes) {
   ::setsockopt(impl_->socket.native_handle(), IPPROTO_TCP, TCP_NOTSENT_LOWAT, &bytes, sizeof bytes);
 }
 
+void stream::keep_unread(int bytes) {
+  error_code ignored;
+  impl_->socket.set_option(asio::socket_base::receive_buffer_size(bytes), ignored);
+}
+
 void stream::as_live_feed(std::chrono::milliseconds patience) {
   error_code ignored;
   impl_->socket.set_option(asio::socket_base::send_buffer_size(32 << 10), ignored);  // the kernel doubles it

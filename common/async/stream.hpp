@@ -70,6 +70,10 @@ class stream {
   /// The kernel keeps about this much for the peer besides what is on its way (tcp(7), TCP_NOTSENT_LOWAT).
   /// By itself it would keep 4 MiB for a peer that does not read.
   void keep_unsent(int bytes);
+  /// The kernel keeps up to twice as much of what came and was not read (socket(7), SO_RCVBUF). By itself it
+  /// would enlarge that for a peer that sends much, up to 6 MiB and more (tcp(7), tcp_rmem). Below 64 KiB
+  /// large segments do not fit, and a peer on loopback stalls.
+  void keep_unread(int bytes);
 
   /// For a link on which only the newest data matters. Little of it waits in the kernel: about 64 KiB, and a
   /// write begins only when no more than 4 KiB are still unsent (Linux, tcp(7), TCP_NOTSENT_LOWAT). If the

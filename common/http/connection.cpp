@@ -60,7 +60,7 @@ constexpr std::size_t small_answer = 16u << 10;  // is not counted: a connection
 // The kernel takes about so much of an answer in advance; more waits in our memory, where it is counted. A
 // container pays for the kernel's queues as for its own memory (cgroup v2), and a caller without a
 // certificate may have every place there is.
-constexpr int unsent = 64 << 10, unsent_to_a_stranger = 8 << 10;
+constexpr int unsent = 64 << 10, unsent_to_a_stranger = 8 << 10, unread_of_a_stranger = 64 << 10;
 constexpr std::chrono::seconds live_pause{10};  // a live answer is asked at least so often
 constexpr std::size_t live_part = 64u << 10;    // what a peer must take within write_deadline
 // How many bits count as one address. With IPv6 a caller usually has a whole /64, that is 2^64 addresses.
@@ -229,6 +229,8 @@ task<bool> connection::begin() {
     if (peer_) {
       showed_certificate();
       stream_.keep_unsent(unsent);
+    } else {
+      stream_.keep_unread(unread_of_a_stranger);
     }
     shown_ = stream_.peer_shown();
     co_return true;

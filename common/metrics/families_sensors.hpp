@@ -85,6 +85,7 @@ inline constexpr family sensors[] = {
      .labels = sensor_package,
      .rule = node_rule::max,
      .source = "os",
+     .integral = {"os_cpu_package_throttled_seconds_total"},
      .plausible = {{0, 2, 1}}},
     {.name = "os_cpu_core_throttles_total",
      .unit = "",

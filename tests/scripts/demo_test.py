@@ -49,7 +49,7 @@ class Counter(unittest.TestCase):
 
     def test_one_that_stands_still_is_not_used(self):
         self.counter.write_text("1000")
-        self.assert_not_used("does not count")
+        self.assert_not_used("says 0.0 W, too little")
 
     def test_one_that_runs_backwards_is_not_used(self):
         self.moves(-40)

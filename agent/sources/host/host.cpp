@@ -357,8 +357,8 @@ void host_source::show(figure& f, std::size_t way, duration stale_after, board& 
 
 // The best way that measures the processors. Every figure of the whole machine must contain their power. A
 // way that never had a value, or is set aside, says nothing of them while another way does. But a way that
-// died stays the witness, because the next one may measure less.
-std::optional<std::size_t> host_source::witness_of(const figure& f) {
+// died stays the witness, because the next one may measure less; so does one that is about to speak.
+std::optional<std::size_t> host_source::witness_of(const figure& f, instant now, const board& from) {
   const auto ways = composites[f.which].ways;
   std::optional<std::size_t> present;
   for (std::size_t w = 0; w < ways.size(); ++w) {
@@ -366,6 +366,7 @@ std::optional<std::size_t> host_source::witness_of(const figure& f) {
     if (!of_processors(ways[w].of) || parts.empty()) continue;
     if (f.set_aside_for[w] == disbelief::none && std::ranges::any_of(parts, &part_inventory::part::counted))
       return w;
+    if (!present && f.choice.is_patient(now) && comes_soon(f.parts[w], from)) return w;
     if (!present) present = w;
   }
   return present;
@@ -494,7 +495,8 @@ disbelief host_source::compare(figure& f, std::size_t way, const std::vector<con
   }
   auto why = disbelief::none;
   for (std::size_t i = 0; i < mine.compared.size(); ++i) {
-    const auto with = mine.compared[i].with.empty() ? witness_of(f) : way_named(ways, mine.compared[i].with);
+    const auto with =
+        mine.compared[i].with.empty() ? witness_of(f, now, out) : way_named(ways, mine.compared[i].with);
     auto& check = f.checks[way][i];
     const auto found =
         check.look(whole, with ? testimony(f, *with, out, now) : whole_machine_check::witness{}, now);

@@ -85,7 +85,7 @@ class host_source final : public source {
   void set_aside(figure& f, std::vector<contender>& all, instant now, board& out);
   static void withhold(const figure& f, std::size_t way, bool withheld, board& out);
   std::vector<board::series_ref> zeros_of(const figure& f, std::size_t way, const board& from) const;
-  static std::optional<std::size_t> witness_of(const figure& f);
+  static std::optional<std::size_t> witness_of(const figure& f, instant now, const board& from);
   whole_machine_check::witness testimony(const figure& f, std::size_t way, const board& from,
                                          instant now) const;
   disbelief judge(figure& f, std::size_t way, std::vector<contender>& all, instant now, board& out);

@@ -151,12 +151,13 @@ class throttle_part final : public os_part {
     const auto no_rate = take_counter(numbers[p.first_file], p.events_rate, now, p.events, out);
     auto no_ratio = take_counter(numbers[p.first_file + 1], p.time_rate, now, p.seconds, out);
     const double rate = p.events_rate.per_second(), ratio = p.time_rate.per_second() * 1e-3;
-    if (no_ratio == absence::none && ratio > 0) {
-      p.doubtful_until = {};
-    } else if (no_rate == absence::none && rate > 0) {
+    // A new count may be of a throttling that goes on, also where the time of an earlier one was added.
+    if (no_rate == absence::none && rate > 0) {
       p.doubtful_until = now + longest_doubt;
+    } else if (no_ratio == absence::none && ratio > 0) {
+      p.doubtful_until = {};
     }
-    if (no_ratio == absence::none && now < p.doubtful_until) no_ratio = absence::no_data;
+    if (no_ratio == absence::none && ratio <= 0 && now < p.doubtful_until) no_ratio = absence::no_data;
     show(p.rate, no_rate, rate, out);
     show(p.ratio, no_ratio, std::min(ratio, 1.0), out);
   }

@@ -404,7 +404,10 @@ powercap_number rapl_source::read_zone(metered_zone& z, board& out) {
   } else {
     out.set_absent(z.watts, why);
   }
-  if (why == absence::implausible) z.meter.restart_total();  // later totals must not have this energy
+  // Later totals must not have energy that is not believed, here or by the source `host`.
+  const bool disbelieved =
+      z.joules < out.series().size() && out.series()[z.joules].withheld_for(absence::implausible);
+  if (why == absence::implausible || disbelieved) z.meter.restart_total();
   const auto no_joules = why == absence::implausible ? why : z.meter.energy_reason();
   if (no_joules == absence::none) {
     out.set(z.joules, static_cast<std::int64_t>(z.meter.total_uj() / 1'000'000));

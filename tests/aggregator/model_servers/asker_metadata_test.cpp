@@ -116,6 +116,37 @@ TEST_SUITE("aggregator/model_servers/asker/metadata") {
     CHECK(w.it.want(q, w.now)->power.watts(10) == doctest::Approx(300));
   }
 
+  // Before, each late load of the one paused the server, and the other one's next call had one load, too.
+  TEST_CASE(
+      "a model that takes one load at a time, and none in time, leaves its server's other models alone") {
+    world w;
+    const question slow = about("h:1", "a-slow"), quick = about("h:1", "quick");
+    const error late{errc::timeout, "no answer in 500 ms"};
+    int calls = 0, news = 0;
+    std::size_t troubles = 0;
+    for (int i = 0; i < 3600; ++i, w.pass(500ms)) {
+      (void)w.it.want(slow, w.now);
+      (void)w.it.want(quick, w.now);
+      for (const auto& c : w.it.next(w.now)) {
+        const char* shape = c.about == slow ? "[3]" : "[-1,3]";
+        const auto told = fmt::format(R"({{"name":"x","datatype":"FP32","shape":{}}})", shape);
+        if (c.for_metadata()) {
+          w.it.answered(c, heard(says(200, metadata(told)), c), w.now);
+        } else if (c.about == slow) {
+          w.it.answered(c, late, w.now);
+        } else {
+          ++calls;
+          w.it.answered(c, heard(watts(c), c), w.now);
+        }
+      }
+      if (w.it.troubles().size() != std::exchange(troubles, w.it.troubles().size())) ++news;
+    }
+    CHECK(w.it.want(quick, w.now) != nullptr);
+    CHECK(w.it.want(slow, w.now) == nullptr);
+    CHECK_MESSAGE(calls <= 4, "a whole curve each, every quarter of an hour");
+    CHECK_MESSAGE(news < 20, "a late call in a row of two, now and then");
+  }
+
   TEST_CASE("a model that is described as if for one load, and means any number of them, is given them all") {
     world w;
     const question q = about("h:1", "pc");

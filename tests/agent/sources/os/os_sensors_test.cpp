@@ -462,6 +462,12 @@ TEST_CASE("while a throttling goes on its share of time is not known, and never 
     CHECK(ratio_after(1s) == "1.0000");
     CHECK(ratio_after(1s) == "0.0000");
   }
+  SUBCASE("it ends, and the next one begins at once") {
+    counted("count", "13");
+    counted("total_time_ms", "5101");
+    CHECK(ratio_after(1s) == "0.1000");
+    CHECK(ratio_after(1s) == "no_data");
+  }
   SUBCASE("it was too short to add any time") {
     CHECK(ratio_after(58s) == "no_data");
     CHECK(ratio_after(1s) == "0.0000");
