@@ -87,6 +87,13 @@ def own_watts(counter):
     return watts, ""
 
 
+def limit_and_heat(own):
+    """The policy's limit, above what this machine takes now, so that it may run pods, unless it gets busy; and the watts of the hot node, which pass it. A
+    simulated package has a TDP of 205 W: more than four times that, an agent does not believe."""
+    limit = min(max(30, round(own * 1.5)), 600)
+    return limit, max(HOT_WATTS, min(2.5 * limit, 800))
+
+
 COLOUR = sys.stdout.isatty() and "NO_COLOR" not in os.environ
 
 
@@ -134,12 +141,8 @@ class Demo(Trial):
         self.steps = Steps()
         own, why_not = own_watts(energy_counter())
         real = own > 0
-        self.at_rest, self.limit, self.hot_watts = dict(NODES), 30, HOT_WATTS
-        if real:
-            # Above what this machine takes now, so that it may run pods, unless it gets busy.
-            self.at_rest[REAL] = own
-            self.limit = max(self.limit, round(self.at_rest[REAL] * 1.5))
-            self.hot_watts = max(self.hot_watts, 2.5 * self.limit)
+        self.at_rest = dict(NODES, **({REAL: own} if real else {}))
+        self.limit, self.hot_watts = limit_and_heat(own)
 
         self.steps.next("Certificates for a day's trial (scripts/pki)")
         self.make_certificates(NODES)
@@ -156,12 +159,15 @@ class Demo(Trial):
         else:
             say(f"{why_not}: three simulated packages, whose energy counters advance as real ones do")
         simulated = [node for node in NODES if not (real and node == REAL)]
-        for number, (node, watts) in enumerate(self.at_rest.items()):
+        scrapes = {node: free_port(9103 + number) for number, node in enumerate(NODES)}
+        for node, watts in self.at_rest.items():
             if node in simulated:
-                self.start_package(node, watts)
-            scrape = free_port(9103 + number)
-            self.start_agent(node, *(["--sys-root", self.sysroot(node)] if node in simulated else []), scrape=scrape)
-            say(f"{node}: {watts:.0f} W at rest, its own /metrics on http://127.0.0.1:{scrape}/metrics")
+                self.start_simulated(node, scrapes[node])
+            else:
+                self.start_agent(node, scrape=scrapes[node])
+            say(f"{node}: {watts:.0f} W at rest, its own /metrics on http://127.0.0.1:{scrapes[node]}/metrics")
+        if real and not self.keeps_real(scrapes[REAL]):
+            simulated = list(NODES)
         self.wait_for("the first watts of every node", lambda: len(self.metric(METRIC)) == len(NODES))
         say("(ten seconds, so that the ten-second mean which the old name stands for is a whole one)")
         time.sleep(10)
@@ -188,6 +194,22 @@ class Demo(Trial):
         if keep_up:
             self.stay_up(opened)
         step("Done: the loop is closed.")
+
+    def start_simulated(self, node, scrape):
+        self.start_package(node, NODES[node])
+        self.start_agent(node, "--sys-root", self.sysroot(node), scrape=scrape)
+
+    def keeps_real(self, scrape):
+        """Whether the agent believes this machine's package. It knows more reasons not to than own_watts(); then REAL has a simulated package, too."""
+        try:
+            self.wait_for(f"the first watts of {REAL}", lambda: any(item["describedObject"]["name"] == REAL for item in self.metric(METRIC)), seconds=20)
+            return True
+        except Failure:
+            self.check_alive()
+        self.end(REAL)
+        self.start_simulated(REAL, scrape)
+        say(f"{REAL}'s agent does not use this machine's RAPL (binnacle-agent --probe says why): {REAL} has a simulated package of {NODES[REAL]:.0f} W, too")
+        return False
 
     def heat_one(self, scheduler, simulated):
         self.steps.next(f"{HOT} gets hot: {NODES[HOT]:.0f} W -> {self.hot_watts:.0f} W")

@@ -198,6 +198,7 @@ const std::vector<kept_section>& kept_of_sys() {
         {"k10temp", {}},
         {"drivetemp", {}}},
        600},
+      {"devices/system/node", {{"", {"online", "has_memory"}}, {"node*", {"cpulist"}}}, 1'500},
       {"devices/system/cpu",
        {{"", {"online"}},
         {"cpu0/thermal_throttle", {"*"}},
@@ -209,7 +210,7 @@ const std::vector<kept_section>& kept_of_sys() {
 
 const std::vector<kept_section>& kept_of_proc() {
   static const std::vector<kept_section> sections{
-      {"sys/kernel", {{"", {"perf_event_paranoid", "nmi_watchdog"}}}, 100},
+      {"sys/kernel", {{"", {"perf_event_paranoid", "nmi_watchdog", "arch"}}}, 100},
   };
   return sections;
 }

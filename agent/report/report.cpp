@@ -7,6 +7,7 @@
 #include "agent/report/kept_files.hpp"
 #include "agent/report/scrub.hpp"
 #include "agent/report/shrink.hpp"
+#include "agent/sources/host/hardware.hpp"
 #include "agent/sources/rapl/power_pmu.hpp"
 #include "common/text/glob.hpp"
 #include "common/text/text.hpp"
@@ -122,6 +123,14 @@ YAML::Node cpus_of(const std::string& sys_root) {
   cpus["cores"] = cores.size();
   cpus["sockets"] = sockets.size();
   return cpus;
+}
+
+// Only how many there are of each class: where they are plugged in tells machines apart.
+YAML::Node pci_devices(const std::string& sys_root) {
+  YAML::Node devices(YAML::NodeType::Map);
+  devices.SetStyle(YAML::EmitterStyle::Flow);
+  for (const auto& [what, count] : pci_classes(sys_root)) devices[what] = count;
+  return devices;
 }
 
 YAML::Node bmc_devices(const std::string& dev_root) {
@@ -267,6 +276,9 @@ std::string make_report(const report_options& o) {
   report["provenance"] = "Real: written by binnacle-agent " BINNACLE_VERSION " on the machine itself.";
   report["machine"] = machine_of(o, clean);
   report["cpu"] = cpu_of(o.proc_root, clean);
+  // As built in: the exact number of bytes tells machines apart.
+  if (const auto gib = read_hardware(o.proc_root, o.sys_root).memory_gib; gib > 0) report["memory gib"] = gib;
+  if (const auto devices = pci_devices(o.sys_root); devices.size() > 0) report["pci classes"] = devices;
   if (joules.size() > 0) report["joules by perf"] = joules;
   const auto proc = read_kept(o.proc_root, kept_of_proc(), clean, reader);
   constexpr std::size_t longest_text = 300;

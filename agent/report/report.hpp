@@ -27,11 +27,11 @@ struct report_options {
 };
 
 /// Describes a machine for a maintainer who has no access to it, as YAML (tests/data/machines/README.md
-/// explains the form): kernel, CPU, the files of /sys that discovery reads, two readings of each energy
-/// counter, and what --probe says. It contains no serial numbers, addresses, names of machines or users, and
-/// no command lines: only files of a list are read, and their texts are scrubbed. It has at most
-/// report_bytes; where something was cut, its place says how much. Blocks: about `between_readings`, and 5 s
-/// for each of at most three sensors that do not answer.
+/// explains the form): kernel, CPU, memory, PCI devices by their class, the files of /sys that discovery
+/// reads, two readings of each energy counter, and what --probe says. It contains no serial numbers,
+/// addresses, names of machines or users, and no command lines: only files of a list are read, and their
+/// texts are scrubbed. It has at most report_bytes; where something was cut, its place says how much. Blocks:
+/// about `between_readings`, and 5 s for each of at most three sensors that do not answer.
 std::string make_report(const report_options& o);
 
 /// A GitHub issue takes 65,536 characters.

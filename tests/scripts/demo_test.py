@@ -1,5 +1,7 @@
 """scripts/demo.py: whatever this machine's package counter says, the demo runs, with it or with simulated packages."""
 
+import contextlib
+import io
 import pathlib
 import sys
 import tempfile
@@ -68,6 +70,35 @@ class Counter(unittest.TestCase):
 
     def test_a_machine_without_one_has_none(self):
         self.assertEqual(demo.own_watts(None), (0, "no RAPL on this machine"))
+
+
+class RealNode(unittest.TestCase):
+    def test_the_hot_node_passes_the_limit_by_watts_that_an_agent_believes(self):
+        for own in (0, 15, 60, 219, 500, demo.MOST_WATTS):
+            limit, hot = demo.limit_and_heat(own)
+            self.assertGreater(limit, max(demo.NODES.values()))
+            self.assertGreater(hot, 1.2 * limit)
+            self.assertLess(hot, 4 * 205)
+
+    def keeps_real(self, wait_for):
+        """Its answer, and what it ended and started."""
+        trial = demo.Demo.__new__(demo.Demo)
+        done = []
+        trial.processes, trial.folder, trial.wait_for = {}, pathlib.Path("/none"), wait_for
+        trial.end = lambda name: done.append(f"end {name}")
+        trial.start_package = lambda node, watts: done.append(f"package {node} {watts:.0f}")
+        trial.start_agent = lambda node, *flags, scrape: done.append(f"agent {node} {' '.join(map(str, flags))} {scrape}")
+        with contextlib.redirect_stdout(io.StringIO()):
+            return trial.keeps_real(9103), done
+
+    def test_one_whose_agent_has_watts_stays(self):
+        self.assertEqual(self.keeps_real(lambda *_, **__: True), (True, []))
+
+    def test_one_whose_agent_withholds_them_gets_a_simulated_package(self):
+        def in_vain(what, *_, **__):
+            raise demo.Failure(what)
+
+        self.assertEqual(self.keeps_real(in_vain), (False, ["end node7", "package node7 22", "agent node7 --sys-root /none/node7/sys 9103"]))
 
 
 if __name__ == "__main__":

@@ -29,15 +29,11 @@ unsigned sockets_of(const std::string& sys_root) {
 // Counts cards for computing. A server's own graphics is a VGA controller (0x0300); every board has one, so
 // it does not count.
 unsigned accelerators_of(const std::string& sys_root) {
-  unsigned count = 0;
-  std::error_code bad;
-  for (fs::directory_iterator it(sys_root + "/bus/pci/devices", bad), end; !bad && it != end;
-       it.increment(bad)) {
-    const auto what = read_line(it->path().string() + "/class").value_or("");
-    for (const std::string_view kind : {"0x0302", "0x0380", "0x1200"})
-      count += what.starts_with(kind) ? 1 : 0;
+  unsigned all = 0;
+  for (const auto& [what, count] : pci_classes(sys_root)) {
+    if (what == "0x0302" || what == "0x0380" || what == "0x1200") all += count;
   }
-  return count;
+  return all;
 }
 
 // "IBM/S390 machine 3931". On the same line there is a serial number, so not all of it is taken.
@@ -53,6 +49,19 @@ std::string name_on_s390(std::string_view cpuinfo) {
 }
 
 }  // namespace
+
+std::map<std::string, unsigned> pci_classes(const std::string& sys_root) {
+  constexpr std::string_view mark = "0x";
+  constexpr std::size_t digits = 4;  // class and subclass; the next two are the programming interface
+  std::map<std::string, unsigned> counts;
+  std::error_code bad;
+  for (fs::directory_iterator it(sys_root + "/bus/pci/devices", bad), end; !bad && it != end;
+       it.increment(bad)) {
+    const auto what = read_line(it->path().string() + "/class").value_or("");
+    if (what.starts_with(mark)) ++counts[what.substr(0, mark.size() + digits)];
+  }
+  return counts;
+}
 
 std::string cpu_name(std::string_view cpuinfo) {
   const auto value_of = [&](std::string_view name) { return value_of_first_cpu(cpuinfo, name); };

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -21,6 +22,10 @@ struct hardware {
 /// Linux Documentation/arch/x86/cpuinfo.rst, ABI/testing/sysfs-devices-system-cpu, sysfs-bus-pci; classes of
 /// devices: pci.ids, C 03 and C 12.
 hardware read_hardware(const std::string& proc_root, const std::string& sys_root);
+
+/// How many PCI devices the kernel shows of each class, by the first four digits of its number ("0x0302").
+/// Blocks: a small file for each device.
+std::map<std::string, unsigned> pci_classes(const std::string& sys_root);
 
 /// The CPU's name in the text of /proc/cpuinfo: the model's name, or what the kernel gives instead (numbers
 /// of implementer and part on Arm, the machine's type on s390). Empty if there is nothing of that. Source:

@@ -231,10 +231,10 @@ void rapl_source::announce(metered_zone& z, board& out) const {
 }
 
 // Three files for each CPU are many on a large machine. Where a CPU sits does not change, so they are read
-// again only when other CPUs are online.
-void rapl_source::find_dies_online() {
+// again only when other CPUs are online. Returns whether they were read.
+bool rapl_source::find_dies_online() {
   auto online = read_cpu_list(options_.sys_root + "/devices/system/cpu/online");
-  if (online && online == online_) return;
+  if (online && online == online_) return false;
   online_ = std::move(online);
   dies_online_.clear();
   const auto cpus = find_cpus(options_.sys_root);
@@ -242,6 +242,7 @@ void rapl_source::find_dies_online() {
     const auto seat = seat_of(options_.sys_root, cpu);
     if (seat.package) dies_online_.emplace(*seat.package, seat.die.value_or("0"));
   }
+  return true;
 }
 
 // The packages that have a CPU online, or their dies where packages are counted by dies. The labels are those
@@ -350,6 +351,8 @@ std::string rapl_source::why_unreadable(const metered_zone& z, const powercap_nu
 }
 
 result<void> rapl_source::read(board& out) {
+  // A socket that comes online has new zones. Until they are found, the sum would silently lack them.
+  if (online_ && find_dies_online()) (void)discover(out);
   const auto asleep = time_.asleep();
   // The two clocks are read one after the other, so without a suspend their difference still varies by
   // microseconds.

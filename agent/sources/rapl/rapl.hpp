@@ -78,7 +78,7 @@ class rapl_source final : public source {
   void adopt(const rapl_zone& z, const std::vector<power_event>& events, board& out);
   std::string leave_out_closed(std::vector<rapl_zone>& zones, const std::vector<power_event>& events);
   void choose_door(metered_zone& known, const std::vector<power_event>& events);
-  void find_dies_online();
+  bool find_dies_online();
   std::set<std::string> packages_online(const std::set<std::string>& counted);
   void adopt_unseen(const std::vector<power_event>& events, board& out);
   void adopt_other_psys(const std::vector<power_event>& events, board& out);

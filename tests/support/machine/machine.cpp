@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -113,6 +114,23 @@ std::string cpuinfo_of(const YAML::Node& cpu, const std::string& online) {
   return text;
 }
 
+// A report says how much memory there is, and not how much of it is free.
+std::string meminfo_of(std::uint64_t gib) {
+  return fmt::format("MemTotal: {0} kB\nMemFree: {0} kB\nMemAvailable: {0} kB", gib << 20);
+}
+
+// The places of the devices are invented, because a report only counts the devices.
+void write_pci(const fs::path& sys, const YAML::Node& classes) {
+  constexpr unsigned most_of_class = 1024, slots_of_bus = 32;
+  unsigned place = 0;
+  for (const auto& of_class : classes) {
+    for (auto left = std::min(of_class.second.as<unsigned>(), most_of_class); left > 0; --left, ++place) {
+      const auto device = fmt::format("0000:{:02x}:{:02x}.0", place / slots_of_bus, place % slots_of_bus);
+      put(sys / "bus/pci/devices" / device / "class", of_class.first.Scalar() + "00");
+    }
+  }
+}
+
 }  // namespace
 
 machine::machine(const std::string& file) : file_(file) {
@@ -132,6 +150,9 @@ void machine::write(const std::string& root) const {
       fs::create_directories(fs::path(root) / part);
       if (const auto tree = whole_[part]) write_folder(fs::path(root) / part, fs::path(root) / part, tree);
     }
+    if (const auto gib = whole_["memory gib"])
+      put(fs::path(root) / "proc/meminfo", meminfo_of(gib.as<std::uint64_t>()));
+    if (const auto classes = whole_["pci classes"]) write_pci(fs::path(root) / "sys", classes);
     std::string online = "0";
     std::getline(std::ifstream(root + "/sys/devices/system/cpu/online"), online);
     if (const auto cpu = whole_["cpu"]) put(fs::path(root) / "proc/cpuinfo", cpuinfo_of(cpu, online));

@@ -337,6 +337,29 @@ TEST_CASE("where CPUs sit is read again only when other CPUs are online") {
   CHECK(b.watts("2") == "missing");
 }
 
+// Before, the other socket's watts were the node's for up to five minutes.
+TEST_CASE("a socket that comes online is found at the next reading") {
+  bench b(machines::epyc());
+  const std::string cpus = "devices/system/cpu/";
+  b.sys.write(cpus + "cpu0/topology/physical_package_id", "0\n");
+  b.sys.write(cpus + "online", "0\n");
+  std::filesystem::rename(b.sys / zone_folder({1}), b.sys / "gone");
+  b.warm_up();
+  CHECK(b.watts("0") == "100.0");
+  CHECK(b.watts("1") == "no such series");
+  std::filesystem::rename(b.sys / "gone", b.sys / zone_folder({1}));
+  b.sys.write(cpus + "cpu1/topology/physical_package_id", "1\n");
+  b.sys.write(cpus + "online", "0-1\n");
+  REQUIRE(b.source.read(b.out));
+  CHECK(b.watts("1") != "no such series");
+  for (int i = 0; i < 2; ++i) {
+    b.pass(1s);
+    REQUIRE(b.source.read(b.out));
+  }
+  CHECK(b.watts("0") == "100.0");
+  CHECK(b.watts("1") == "100.0");
+}
+
 TEST_CASE("when the whole tree goes, the source fails and says so, and works again when it is back") {
   bench b(machines::epyc());
   b.warm_up();
