@@ -1,6 +1,7 @@
 #include "aggregator/model_servers/asker.hpp"
 
 #include "aggregator/model_servers/message.hpp"
+#include "common/text/text.hpp"
 
 #include <fmt/format.h>
 
