@@ -4,10 +4,17 @@
 #include "tests/support/net/pki.hpp"
 
 #include <doctest/doctest.h>
+#include <openssl/evp.h>
+#include <openssl/kdf.h>
 #include <openssl/ssl.h>
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -99,6 +106,82 @@ struct bench {
   int turns = 0;
 };
 
+/// Writes records of a client's connection (TLS 1.2 with CHACHA20-POLY1305, RFC 7905) that no client of
+/// OpenSSL would write: it sends no second hello before the first one is answered.
+class record_writer {
+ public:
+  /// The handshake of `client` is done, and from now on it writes nothing itself.
+  explicit record_writer(SSL* client) {
+    std::array<unsigned char, 48> secret;
+    std::array<unsigned char, 32> of_client, of_server;
+    REQUIRE(SSL_SESSION_get_master_key(SSL_get_session(client), secret.data(), secret.size()) ==
+            secret.size());
+    REQUIRE(SSL_get_client_random(client, of_client.data(), of_client.size()) == of_client.size());
+    REQUIRE(SSL_get_server_random(client, of_server.data(), of_server.size()) == of_server.size());
+    // RFC 5246, 6.3: the keys of both sides, then what their nonces are made of.
+    const std::string_view label = "key expansion";
+    std::array<unsigned char, 2 * key_size + 2 * nonce_size> block;
+    std::size_t size = block.size();
+    const std::unique_ptr<EVP_PKEY_CTX, decltype(&EVP_PKEY_CTX_free)> prf(
+        EVP_PKEY_CTX_new_id(EVP_PKEY_TLS1_PRF, nullptr), &EVP_PKEY_CTX_free);
+    REQUIRE(prf.get() != nullptr);
+    const auto seed = [&prf](const unsigned char* bytes, std::size_t n) {
+      REQUIRE(EVP_PKEY_CTX_add1_tls1_prf_seed(prf.get(), bytes, static_cast<int>(n)) == 1);
+    };
+    REQUIRE(EVP_PKEY_derive_init(prf.get()) == 1);
+    REQUIRE(EVP_PKEY_CTX_set_tls1_prf_md(prf.get(), EVP_sha256()) == 1);
+    REQUIRE(EVP_PKEY_CTX_set1_tls1_prf_secret(prf.get(), secret.data(), static_cast<int>(secret.size())) ==
+            1);
+    seed(reinterpret_cast<const unsigned char*>(label.data()), label.size());
+    seed(of_server.data(), of_server.size());
+    seed(of_client.data(), of_client.size());
+    REQUIRE(EVP_PKEY_derive(prf.get(), block.data(), &size) == 1);
+    REQUIRE(size == block.size());
+    std::copy_n(block.begin(), key_size, key_.begin());
+    std::copy_n(block.begin() + 2 * key_size, nonce_size, nonce_.begin());
+  }
+
+  /// The next record, with this content type (RFC 5246, 6.2.1).
+  std::string next(int type, std::string_view text) {
+    std::array<unsigned char, nonce_size> nonce = nonce_;
+    std::string covered;  // by the tag, besides the text: the record's number, type, version and length
+    for (std::size_t i = 0; i < 8; ++i) {
+      const auto byte = static_cast<unsigned char>(number_ >> (56 - 8 * i));
+      covered.push_back(static_cast<char>(byte));
+      nonce[nonce_size - 8 + i] = static_cast<unsigned char>(nonce[nonce_size - 8 + i] ^ byte);
+    }
+    ++number_;
+    std::string out = head(type, text.size() + tag_size);
+    covered += head(type, text.size());
+    std::string sealed(text.size() + tag_size, '\0');
+    auto* const to = reinterpret_cast<unsigned char*>(sealed.data());
+    const std::unique_ptr<EVP_CIPHER_CTX, decltype(&EVP_CIPHER_CTX_free)> cipher(EVP_CIPHER_CTX_new(),
+                                                                                 &EVP_CIPHER_CTX_free);
+    EVP_CIPHER_CTX* const c = cipher.get();
+    int size = 0;
+    REQUIRE(EVP_EncryptInit_ex(c, EVP_chacha20_poly1305(), nullptr, key_.data(), nonce.data()) == 1);
+    REQUIRE(EVP_EncryptUpdate(c, nullptr, &size, reinterpret_cast<const unsigned char*>(covered.data()),
+                              static_cast<int>(covered.size())) == 1);
+    REQUIRE(EVP_EncryptUpdate(c, to, &size, reinterpret_cast<const unsigned char*>(text.data()),
+                              static_cast<int>(text.size())) == 1);
+    REQUIRE(EVP_EncryptFinal_ex(c, to + text.size(), &size) == 1);
+    REQUIRE(EVP_CIPHER_CTX_ctrl(c, EVP_CTRL_AEAD_GET_TAG, tag_size, to + text.size()) == 1);
+    return out + sealed;
+  }
+
+ private:
+  static constexpr std::size_t key_size = 32, nonce_size = 12;
+  static constexpr int tag_size = 16;
+
+  static std::string head(int type, std::size_t size) {
+    return {static_cast<char>(type), 3, 3, static_cast<char>(size >> 8), static_cast<char>(size & 0xff)};
+  }
+
+  std::array<unsigned char, key_size> key_;
+  std::array<unsigned char, nonce_size> nonce_;
+  std::uint64_t number_ = 1;  // the client's Finished was record 0
+};
+
 TEST_SUITE("common/tls/bounds") {
   TEST_CASE("a flood of key updates ends the connection with the reason, long before its end is read") {
     bench b;
@@ -126,6 +209,30 @@ TEST_SUITE("common/tls/bounds") {
       REQUIRE(b.read(text) == step::done);
       CHECK(text == "hello");
     }
+  }
+
+  TEST_CASE("a flood of hellos after the handshake of TLS 1.2 ends the connection like one of key updates") {
+    bench b(0, false);
+    REQUIRE(SSL_set_max_proto_version(b.client->native(), TLS1_2_VERSION) == 1);
+    REQUIRE(SSL_set_cipher_list(b.client->native(), "ECDHE+CHACHA20") == 1);
+    b.shake();
+    record_writer records(b.client->native());
+    std::string bytes = records.next(SSL3_RT_APPLICATION_DATA, "hello"), text;
+    bench::send(b.fds[1], bytes);
+    REQUIRE(b.read(text) == step::done);
+    REQUIRE_MESSAGE(text == "hello", "the server can read these records");
+
+    constexpr std::string_view hello("\x01\0\0\4\0\0\0\0", 8);  // one that OpenSSL need not read to refuse
+    constexpr int many = 2'000;
+    for (int i = 0; i < many; ++i) bytes += records.next(SSL3_RT_HANDSHAKE, hello);
+    bench::send(b.fds[1], bytes);
+    CHECK(b.read(text) == step::failed);
+    // OpenSSL 3.0 answers each hello with an alert, so they must have been counted. Another version may end
+    // the connection at the first one.
+    constexpr std::size_t answer = 64;
+    const bool was_counted = b.server->why().code == errc::overloaded;
+    CHECK(b.server->outbox().size() <= answer * (was_counted ? tls::engine::most_messages + 1 : 1));
+    CHECK(b.read(text) == step::failed);
   }
 
   TEST_CASE("a hello that is too long ends the handshake before OpenSSL reads it") {
