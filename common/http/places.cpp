@@ -68,8 +68,10 @@ void places::leave_answer(guest& who) {
 guest* places::gives_way_to(const network& from, instant now) const {
   guest* found = nullptr;
   const auto& most = seats_.largest();
-  const bool takes_all = 2 * most.size() > seats_.size() && most.front()->from() != from;
-  worth least = takes_all ? worth::none : worth::moving;  // only one worth less than this may be closed
+  // Some addresses that share all places keep others out as well as one does.
+  const bool takes_all = 2 * most.size() > seats_.size() || most.size() >= 8 * (seats_.count(from) + 1);
+  // Only one worth less than this may be closed.
+  worth least = takes_all && most.front()->from() != from ? worth::none : worth::moving;
   for (guest* one : most) {
     const worth its = one->worth_now(now, patience_);
     if (its > least || (its == least && (found == nullptr || one->since() >= found->since()))) continue;
