@@ -74,8 +74,7 @@ ready_plan make_plan(const shape& s, const plan_wish& wanted) {
       last = &family;
     }
   }
-  const bool is_nothing = !made.known && made.alias_window == duration::zero();
-  out.what = is_nothing ? plan_of_nothing() : std::make_shared<const plan>(std::move(made));
+  out.what = made.known ? std::make_shared<const plan>(std::move(made)) : plan_of_nothing();
   return out;
 }
 

@@ -183,7 +183,6 @@ choice choose(const shape& s, const metrics::resolved& name, const series_filter
 
 plan compile(const shape& s, const metrics::resolved& name, const series_filter& keep) {
   plan p;
-  p.alias_window = name.window;
   choice c = choose(s, name, keep);
   if (c.numerator.empty()) return p;
 

@@ -42,7 +42,6 @@ struct plan {
   std::vector<term> integral;
   std::int8_t integral_exponent = 0;
 
-  duration alias_window{};            ///< the window an old name carries, zero: none
   std::vector<std::uint16_t> groups;  ///< ascending: the groups whose read or change changes the sample
   duration
       longest_gap{};  ///< the longest stale-after of a member: reads further apart are a hole in a window
