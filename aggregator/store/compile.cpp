@@ -62,6 +62,7 @@ std::vector<plan::term> terms_of(const shape& s, const indexes& chosen, std::int
   if (chosen.empty()) return out;
   const auto finer = [&](auto a, auto b) { return s.all[a].exponent < s.all[b].exponent; };
   exponent = s.all[*std::min_element(chosen.begin(), chosen.end(), finer)].exponent;
+  out.reserve(chosen.size());  // every node may have a plan of its own
   for (const std::uint32_t i : chosen) {
     const auto factor = exact::power_of_ten(s.all[i].exponent - exponent);
     const auto small = factor ? exact::narrow(*factor) : std::nullopt;
@@ -207,6 +208,7 @@ plan compile(const shape& s, const metrics::resolved& name, const series_filter&
   add_groups(p, p.denominator, s);
   std::sort(p.groups.begin(), p.groups.end());
   p.groups.erase(std::unique(p.groups.begin(), p.groups.end()), p.groups.end());
+  p.groups.shrink_to_fit();
   return p;
 }
 

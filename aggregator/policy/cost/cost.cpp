@@ -15,9 +15,12 @@ namespace binnacle::policy {
 namespace {
 
 // Measured, and rounded up: tests/aggregator/core/cost_test.cpp compares them with what the core takes.
-// A sample, its spread, its deadline, an input's cell. Its plan (store/derive.hpp) is not in it: nodes of one
-// shape share it, and a name that no node has is one plan (store/column_set.cpp).
-constexpr std::uint64_t column_bytes = 192;
+constexpr std::uint64_t column_bytes = 192;  // a sample, its spread, its deadline, an input's cell
+// The column's plan (store::plan). Nodes of one shape share it, but each node may have a shape of its own:
+// one pod among its series is enough. Shapes come and go with pods, so the price counts as many as there are
+// nodes. A plan that reads several series takes 16 to 32 bytes more for each, far less than the series
+// itself. A name that no node has is one plan (store/column_set.cpp).
+constexpr std::uint64_t plan_bytes = 320;
 constexpr std::uint64_t rule_bytes = 32;       // rule_state
 constexpr std::uint64_t strategy_bytes = 128;  // a node's state, its verdict, its slot, a deadline
 constexpr std::uint64_t label_bytes = 400;     // a wish and its texts, on both loops
@@ -45,7 +48,10 @@ reading reading_of(const store::column_spec& spec, const metrics::alias_table& n
 
 cost column_cost(const store::column_spec& spec, const metrics::alias_table& names) {
   const reading how = reading_of(spec, names);
-  cost out{.columns = 1, .label_keys = 0, .node_bytes = column_bytes, .node_evaluations = how.a_second};
+  cost out{.columns = 1,
+           .label_keys = 0,
+           .node_bytes = column_bytes + plan_bytes,
+           .node_evaluations = how.a_second};
   if (how.length <= duration::zero()) return out;
   const store::window_cost window = store::cost_of_window(how.stat, how.length, how.period);
   out.node_bytes += window.bytes;

@@ -18,7 +18,7 @@ namespace binnacle::policy {
 struct cost {
   std::uint64_t columns = 0;     ///< different pairs of a metric and a window with its statistic
   std::uint64_t label_keys = 0;  ///< that may be given to nodes
-  std::uint64_t node_bytes = 0;  ///< memory: columns, the points of windows, states of rules, labels
+  std::uint64_t node_bytes = 0;  ///< memory: columns, plans, points of windows, states of rules, labels
   /// In a second: rules compared, and points of windows looked at, when each value comes as often as agents
   /// are asked for it.
   std::uint64_t node_evaluations = 0;

@@ -6,9 +6,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <malloc.h>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace core_cost_test {
@@ -113,6 +115,56 @@ struct house {
   instant now = store::at_s(1000);
   core whole;
 };
+
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+/// Bytes of the heap in use.
+std::size_t taken() {
+  const struct mallinfo2 now = ::mallinfo2();
+  return now.uordblks + now.hblkhd;
+}
+
+/// What a policy with a rule for each of 32 metrics takes of the heap, and what it is said to take, in bytes,
+/// where each of 1,000 nodes has a shape of its own.
+struct bill_of_shapes {
+  std::size_t grown = 0;
+  std::uint64_t said = 0;
+};
+bill_of_shapes with_own_shapes(bool nodes_have_the_metrics) {
+  constexpr std::uint32_t many = 32;
+  constexpr std::size_t fleet = 1'000;
+  house h;
+  std::vector<wire::catalog> catalogs;
+  for (std::size_t n = 0; n < fleet; ++n) {
+    store::catalog_builder c;
+    c.group("os").series("pod_watts", {{"pod", fmt::format("p{}", n)}});
+    for (std::uint32_t i = 0; i < many; ++i) c.series(fmt::format("temp_{}", i));
+    catalogs.push_back(c);
+    const auto id = h.whole.node(fmt::format("n{}", n));
+    REQUIRE(id.has_value());
+    h.whole.connected(*id, "1.0", "10.0.0.1", h.now);
+    REQUIRE(h.whole.catalog(*id, catalogs.back(), h.now).has_value());
+    h.ids.push_back(*id);
+  }
+  std::vector<std::pair<std::uint32_t, std::int64_t>> values;
+  for (std::uint32_t i = 0; i <= many; ++i) values.emplace_back(i, 50);
+  const auto batches = [&] {
+    h.now += 1s;
+    for (std::size_t n = 0; n < fleet; ++n)
+      REQUIRE(h.whole.batch(h.ids[n], store::batch_at(catalogs[n], h.now, values), 0s, h.now).has_value());
+    h.whole.tick(h.now);
+  };
+  batches();
+  std::string rules;
+  for (std::uint32_t i = 0; i < many; ++i)
+    rules += fmt::format("{}{{metricname: {}_{}, operator: GreaterThan, target: 80}}", i == 0 ? "" : ", ",
+                         nodes_have_the_metrics ? "temp" : "nothing", i);
+  const std::size_t before = taken();
+  h.policy("plain", "dontschedule: {rules: [" + rules + "]}");
+  REQUIRE(h.in_force("plain"));
+  batches();
+  return {taken() - before, policy::amount_of(h.whole.costs().all, policy::resource::memory, fleet)};
+}
+#endif
 
 TEST_SUITE("aggregator/core/cost") {
   TEST_CASE("192 windows of 192 lengths at 5,000 nodes are not taken, and everybody else's policy stays") {
@@ -264,10 +316,6 @@ TEST_SUITE("aggregator/core/cost") {
     house h;
     h.nodes(200);
     h.values(50);
-    const auto taken = [] {
-      const struct mallinfo2 now = ::mallinfo2();
-      return now.uordblks + now.hblkhd;
-    };
     const std::size_t before = taken();
     std::string rules;
     for (int i = 0; i < 8; ++i)
@@ -286,6 +334,21 @@ TEST_SUITE("aggregator/core/cost") {
     CHECK(said < 3 * grown);
   }
 
+  TEST_CASE("where each node has a shape of its own, a policy's plans are within what it is said to cost") {
+    const bill_of_shapes bill = with_own_shapes(true);
+    CAPTURE(bill.grown);
+    CAPTURE(bill.said);
+    CHECK(bill.grown < bill.said);
+    CHECK(bill.said < 3 * bill.grown);
+  }
+
+  TEST_CASE("a metric that no node has takes no plan at any node") {
+    const bill_of_shapes bill = with_own_shapes(false);
+    CAPTURE(bill.grown);
+    CAPTURE(bill.said);
+    CHECK(3 * bill.grown < bill.said);
+  }
+
   TEST_CASE("taking a snapshot and writing it takes as much memory as is said, and no copy besides") {
     house h;
     h.nodes(200);
@@ -296,10 +359,6 @@ TEST_SUITE("aggregator/core/cost") {
           i == 0 ? "" : ", ", 300 + i);
     h.policy("windows", "dontschedule: {rules: [" + rules + "]}");
     for (int i = 0; i < 320; ++i) h.values(50 + i % 7);
-    const auto taken = [] {
-      const struct mallinfo2 now = ::mallinfo2();
-      return now.uordblks + now.hblkhd;
-    };
     const std::size_t before = taken();
     core::draft d = h.whole.begin_snapshot();
     while (!h.whole.add_nodes(d, 32)) {
