@@ -29,6 +29,7 @@
 #include "aggregator/ingest_report.hpp"
 #include "aggregator/policy/text/policy_files.hpp"
 #include "aggregator/policy_intake.hpp"
+#include "aggregator/policy_pace.hpp"
 #include "aggregator/settings/part_options.hpp"
 #include "aggregator/state/state_keeper.hpp"
 #include "common/async/follow_files.hpp"
@@ -51,8 +52,6 @@ constexpr std::chrono::seconds between_beats(1);
 // New policies are reported sooner, since their statuses wait for the report.
 constexpr std::chrono::milliseconds report_period(1000), between_reports(100);
 constexpr std::chrono::seconds load_period(10);
-constexpr std::chrono::minutes longest_pause(1);          // between two changes of the policies in force
-constexpr std::chrono::milliseconds longest_unread(100);  // how long policies that are read wait for others
 
 }  // namespace
 
@@ -119,7 +118,7 @@ struct ingest_loop::impl {
   core_log lines;
   core inner;
   policy_intake policies;
-  instant last_in_force{}, next_in_force{};  // when objects of an API server were put in force; not before
+  policy_pace pace;  // of putting objects of an API server in force
   state_keeper state;
   policy::policy_files files;  // after what its news go to
   std::unique_ptr<ingest::listener> door;
@@ -243,19 +242,14 @@ task<void> ingest_loop::impl::keep_measuring_load() {
 }
 
 // Whoever may write policies must not hold up agents. So texts are read one by one, and all other work gets a
-// turn between two of them. While texts wait, what has been read is put in force now and then. That costs
-// more with more policies, so pauses of ten times as long come between: whoever edits a large policy all the
-// time takes a tenth of the loop at most. (The minute is for a machine that slept meanwhile.)
+// turn between two of them. While texts wait, what has been read is put in force now and then (policy_pace).
+// That is one turn, and costs more with more policies and nodes.
 void ingest_loop::impl::read_a_policy() {
   policies.read_next();
   const instant began = boot_clock::now();
-  const bool due = began >= next_in_force && (!policies.waits() || began - last_in_force >= longest_unread);
-  if (!due || !policies.may_be_put_in_force()) return;
-  const bool is_first = !inner.policies_read();  // of all policies at once; nobody could avoid it
+  if (!pace.is_due(policies.waits(), began) || !policies.may_be_put_in_force()) return;
   policies.put_objects_in_force(began);
-  last_in_force = boot_clock::now();
-  if (!is_first)
-    next_in_force = last_in_force + std::min<duration>(10 * (last_in_force - began), longest_pause);
+  pace.put_in_force(began, boot_clock::now());
   report_due.notify();
 }
 
@@ -265,7 +259,7 @@ task<void> ingest_loop::impl::keep_reading_policies() {
     if (policies.waits()) {
       until = within({});
     } else if (policies.may_be_put_in_force()) {
-      until = within(next_in_force - boot_clock::now());
+      until = within(pace.next() - boot_clock::now());
     }
     co_await policies_due.wait(until);
     read_a_policy();
