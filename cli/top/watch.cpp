@@ -38,7 +38,8 @@ std::int64_t now_ms() {
 class watcher {
  public:
   watcher(async::loop& loop, upstream from, curses& screen, const top_arguments& what)
-      : from_(std::move(from)),
+      : loop_(loop),
+        from_(std::move(from)),
         screen_(screen),
         state_(what.metrics, screen.utf8()),
         target_(nodes_target(what.metrics)),
@@ -67,7 +68,9 @@ class watcher {
 
  private:
   void draw() { screen_.show(state_.draw(now_ms())); }
-  void end() { group_.cancel(); }
+  /// Stops the loop at once. If it only cancelled the coroutines, the timer of a kept connection would go on
+  /// for seconds, and the terminal would still show the page.
+  void end() { loop_.stop(); }
 
   task<void> ask_nodes() {
     std::size_t nodes = 0;
@@ -181,6 +184,7 @@ class watcher {
     }
   }
 
+  async::loop& loop_;
   upstream from_;
   curses& screen_;
   session state_;

@@ -8,6 +8,7 @@ import pathlib
 import re
 import signal
 import sys
+import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "scripts"))
@@ -253,6 +254,7 @@ class Names(ThreeAgents):
         return out
 
     def test_columns_stay_below_each_other_whatever_the_names_are(self):
+        ends = []  # seconds from q to the end
         for what, name in self.NAMES.items():
             for where, shown in (("node", {"alpha-2": name}), ("policy", {"probe": name, "default/probe": "default/" + name})):
                 with self.subTest(what, of=where):
@@ -265,7 +267,11 @@ class Names(ThreeAgents):
                     for bad in ("\x07", "\x1b[31m", "\u202e", "\u2066", "\u2028"):
                         self.assertNotIn(bad.encode(), t.raw)
                     t.press("q")
+                    pressed = time.monotonic()
                     self.assertEqual(t.ended(), 0)
+                    ends.append(time.monotonic() - pressed)
+        # The deadlines of its calls, five seconds, do not hold the terminal. The fastest counts: a busy machine is slow at times.
+        self.assertLess(min(ends), 2)
 
 
 class Fleet(Sitting):
