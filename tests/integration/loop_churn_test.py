@@ -119,8 +119,21 @@ class Churn(loop.Loop):
 
     # The test
 
+    def due(self, said):
+        """Whether what each `for: 1s` delays has come: all replicas must have seen a value for so long before the next one comes."""
+        watts = {node: LEVELS[level] for node, level in self.level.items()}
+        for p in said["policies"]:
+            target = self.target[p["name"]]
+            if said[f"filter by {p['name']}"] != sorted(node for node, of in watts.items() if of <= target):
+                return False
+            rule = next(s for s in p["strategies"] if s["strategy"] == "deschedule")
+            hot = {node for state in ("violating", "held") for node in rule.get(state, {}).get("nodes", [])}
+            if not all(node in hot if of > 190 else node not in hot if of < 120 else True for node, of in watts.items()):
+                return False
+        return True
+
     def settle(self):
-        """All that live see the nodes' watts, and say the same twice, a while apart: nothing is under way any more."""
+        """All that live see the nodes' watts, and say the same twice: nothing is under way any more."""
         for name in self.living:
             for node, level in self.level.items():
                 self.trial.wait_for(f"{name} to see {node}", lambda name=name, node=node, level=level: self.sees(name, node, LEVELS[level]))
@@ -128,7 +141,7 @@ class Churn(loop.Loop):
 
         def quiet(first):
             was, before["said"] = before.get("said"), first
-            return was == first
+            return was == first and self.due(first)
         return self.agree(quiet)
 
     def wait_for_state(self):
