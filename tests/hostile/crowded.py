@@ -13,12 +13,12 @@ import os
 import pathlib
 import time
 
-import hostile_test
+import attacked
 
 FACES = ("health", "ops", "metrics", "extender")
 
 
-class Phases(hostile_test.Hostile):
+class Phases(attacked.Hostile):
     def look(self, what, seconds):
         health, scheduler = self.watch_health(), self.watch_filter()
         accepted, began = self.counted("binnacle_http_connections_total"), time.monotonic()
@@ -30,7 +30,7 @@ class Phases(hostile_test.Hostile):
 
     @staticmethod
     def words(watch):
-        return f"{hostile_test.milliseconds(watch.took) if watch.took else 'no answer'}, {len(watch.failed)} without answer"
+        return f"{attacked.milliseconds(watch.took) if watch.took else 'no answer'}, {len(watch.failed)} without answer"
 
     def run_phases(self, name, seconds, busy, pipeline):
         self.begin()
@@ -60,8 +60,8 @@ def main():
     crowds.add_argument("--pipeline", action="store_true")
     options = parser.parse_args()
     for _ in range(options.rounds):
-        for build in options.build or [hostile_test.BUILD]:
-            hostile_test.BUILD = build.resolve()
+        for build in options.build or [attacked.BUILD]:
+            attacked.BUILD = build.resolve()
             phases = Phases()
             phases.setUp()
             try:
