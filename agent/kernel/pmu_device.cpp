@@ -2,13 +2,13 @@
 
 #include "agent/kernel/cpu_list.hpp"
 #include "agent/kernel/kernel_file.hpp"
+#include "common/text/read_number.hpp"
 #include "common/text/text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <utility>
 
@@ -24,10 +24,7 @@ std::optional<std::uint64_t> parse_value(std::string_view text) {
     text.remove_prefix(2);
     base = 16;
   }
-  std::uint64_t value = 0;
-  const auto [end, bad] = std::from_chars(text.data(), text.data() + text.size(), value, base);
-  if (bad != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
+  return read_number<std::uint64_t>(text, base);
 }
 
 std::uint64_t* word_of(perf_encoding& out, unsigned word) {
@@ -97,9 +94,8 @@ std::optional<pmu_alias> pmu_device::alias(const std::string& name) const {
   if (!terms || terms->empty()) return std::nullopt;
   pmu_alias found{*terms, std::nullopt, read_line(file + ".unit").value_or("")};
   if (const auto scale = read_line(file + ".scale")) {
-    const auto [end, bad] =
-        std::from_chars(scale->data(), scale->data() + scale->size(), found.scale.emplace());
-    if (bad != std::errc{} || end != scale->data() + scale->size()) return std::nullopt;
+    found.scale = read_number<double>(*scale);
+    if (!found.scale) return std::nullopt;
   }
   return found;
 }

@@ -1,17 +1,14 @@
 #include "agent/kernel/ranges.hpp"
 
+#include "common/text/read_number.hpp"
 #include "common/text/text.hpp"
-
-#include <charconv>
 
 namespace binnacle::agent {
 namespace {
 
 std::optional<unsigned> number_up_to(unsigned most, std::string_view text) {
-  unsigned value = 0;
-  const auto [end, bad] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (bad != std::errc{} || end != text.data() + text.size() || value > most) return std::nullopt;
-  return value;
+  const auto value = read_number<unsigned>(text);
+  return value && *value <= most ? value : std::nullopt;
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include "aggregator/store/hardware.hpp"
 #include "common/text/endpoint.hpp"
+#include "common/text/read_number.hpp"
 #include "common/text/text.hpp"
 
 #include <boost/container/static_vector.hpp>
@@ -9,7 +10,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <limits>
 
@@ -58,11 +58,8 @@ error bad_label(std::string what) { return {errc::invalid_input, std::move(what)
 
 /// The number in a label; labels hold no blanks.
 std::optional<double> number(std::string_view text) {
-  double out = 0;
-  const auto end = text.data() + text.size();
-  const auto read = std::from_chars(text.data(), end, out);
-  if (read.ec != std::errc() || read.ptr != end || !std::isfinite(out)) return std::nullopt;
-  return out;
+  const auto out = read_number<double>(text);
+  return out && std::isfinite(*out) ? out : std::nullopt;
 }
 
 result<span> span_by_labels(const label_look_up& labels, std::string_view what) {

@@ -1,6 +1,7 @@
 #include "aggregator/model_servers/node_template.hpp"
 
 #include "common/text/json_members.hpp"
+#include "common/text/read_number.hpp"
 #include "common/text/text.hpp"
 
 #include <boost/json/array.hpp>
@@ -10,7 +11,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -32,10 +32,7 @@ std::string octet(std::string_view address, std::size_t n) {
     if (dot == address.npos) return "x";
     parts[i] = address.substr(0, dot);
     address.remove_prefix(std::min(address.size(), dot + 1));
-    unsigned value = 0;
-    const auto end = parts[i].data() + parts[i].size();
-    const auto read = std::from_chars(parts[i].data(), end, value);
-    if (read.ec != std::errc() || read.ptr != end || value > 255) return "x";
+    if (!read_number<std::uint8_t>(parts[i])) return "x";
   }
   return std::string(parts[n]);
 }
@@ -56,12 +53,7 @@ std::optional<std::string> value_of(std::string_view word, const template_values
 }
 
 /// As sprig's toInt64: a text that is not a number gives 0.
-std::int64_t integer_of(std::string_view text) {
-  std::int64_t out = 0;
-  const auto end = text.data() + text.size();
-  const auto read = std::from_chars(text.data(), end, out);
-  return read.ec == std::errc() && read.ptr == end ? out : 0;
-}
+std::int64_t integer_of(std::string_view text) { return read_number<std::int64_t>(text).value_or(0); }
 
 /// The words of an action. Blanks inside quotes belong to a word.
 std::vector<std::string_view> words_of(std::string_view action) {

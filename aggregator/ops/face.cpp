@@ -7,11 +7,11 @@
 #include "aggregator/ops/what_if.hpp"
 #include "common/metrics/family_of.hpp"
 #include "common/text/json_writer.hpp"
+#include "common/text/read_number.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
 namespace binnacle::ops {
@@ -40,11 +40,8 @@ std::optional<std::uint64_t> number_parameter(const http::request& r, std::strin
                                               std::uint64_t most) {
   const std::string* text = r.parameter(name);
   if (text == nullptr) return fallback;
-  std::uint64_t n = 0;
-  const auto [end, failed] = std::from_chars(text->data(), text->data() + text->size(), n);
-  if (failed != std::errc() || end != text->data() + text->size() || n < least || n > most)
-    return std::nullopt;
-  return n;
+  const auto n = read_number<std::uint64_t>(*text);
+  return n && *n >= least && *n <= most ? n : std::nullopt;
 }
 
 /// Refuses a request with a parameter that the page does not know: without this, a misspelt filter would

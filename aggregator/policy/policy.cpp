@@ -3,12 +3,12 @@
 #include "aggregator/policy/strategies.hpp"
 #include "common/fnv1a.hpp"
 #include "common/text/plain.hpp"
+#include "common/text/read_number.hpp"
 #include "common/text/text.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 namespace binnacle::policy {
@@ -39,16 +39,14 @@ std::string to_string(node_limit l) { return fmt::format("{}{}", l.count, l.perc
 result<node_limit> parse_node_limit(std::string_view text) {
   const auto wrong = [](std::string message) { return error{errc::invalid_input, std::move(message)}; };
   const bool percent = text.ends_with('%');
-  const char* end = text.data() + text.size() - (percent ? 1 : 0);
-  std::uint32_t count = 0;
-  const auto [stop, failed] = std::from_chars(text.data(), end, count);
-  if (failed != std::errc{} || stop != end)
+  const auto count = read_number<std::uint32_t>(text.substr(0, text.size() - (percent ? 1 : 0)));
+  if (!count)
     return wrong(
         fmt::format("{} is neither a number of nodes (3) nor a share of them (\"20%\")", in_quotes(text)));
-  if (count == 0) return wrong("is at least one node: to label none, set spec.mode: DryRun");
-  if (percent && count > 100)
+  if (*count == 0) return wrong("is at least one node: to label none, set spec.mode: DryRun");
+  if (percent && *count > 100)
     return wrong(fmt::format("{} is more than all nodes: at most 100%", in_quotes(text)));
-  return node_limit{count, percent};
+  return node_limit{*count, percent};
 }
 
 namespace {

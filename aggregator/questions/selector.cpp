@@ -1,11 +1,11 @@
 #include "aggregator/questions/selector.hpp"
 
 #include "common/text/label_syntax.hpp"
+#include "common/text/read_number.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 
 namespace binnacle::questions {
@@ -81,13 +81,6 @@ result<std::vector<std::string>> parse_value_list(lexer& in) {
   return values;
 }
 
-std::optional<std::int64_t> integer(std::string_view text) {
-  std::int64_t n = 0;
-  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), n);
-  if (failed != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return n;
-}
-
 result<selector::requirement> parse_requirement(lexer& in) {
   selector::requirement r;
   const bool negated = in.take_if("!");
@@ -123,7 +116,7 @@ result<selector::requirement> parse_requirement(lexer& in) {
   }
   std::string value = in.at_word() ? std::string(in.take()) : std::string();
   if (auto flaw = label_value_flaw(value); !flaw.empty()) return wrong(flaw);
-  if ((r.what == op::greater || r.what == op::less) && !integer(value)) {
+  if ((r.what == op::greater || r.what == op::less) && !read_number<std::int64_t>(value)) {
     return wrong(fmt::format("'{}' after '{}' must be an integer", value, symbol));
   }
   r.values.push_back(std::move(value));
@@ -143,8 +136,8 @@ bool holds(const selector::requirement& r, std::optional<std::string_view> label
     case op::greater:
     case op::less: {
       if (!label) return false;
-      const auto have = integer(*label);
-      const auto limit = integer(r.values.front());
+      const auto have = read_number<std::int64_t>(*label);
+      const auto limit = read_number<std::int64_t>(r.values.front());
       return have && limit && (r.what == op::greater ? *have > *limit : *have < *limit);
     }
   }

@@ -1,12 +1,12 @@
 #include "aggregator/sender/server_answer.hpp"
 
 #include "common/http/date.hpp"
+#include "common/text/read_number.hpp"
 #include "common/text/text.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <string_view>
 
@@ -52,11 +52,9 @@ std::string_view remedy_of(unsigned status) {
 duration retry_after(const http::answer& a) {
   const std::string* text = a.header("retry-after");
   const std::string* now = a.header("date");
-  unsigned seconds = 0;
   if (text == nullptr) return {};
-  const auto [end, bad] = std::from_chars(text->data(), text->data() + text->size(), seconds);
-  if (bad == std::errc{} && end == text->data() + text->size())
-    return std::min<duration>(std::chrono::seconds(seconds), longest_pause);
+  if (const auto seconds = read_number<unsigned>(*text))
+    return std::min<duration>(std::chrono::seconds(*seconds), longest_pause);
   const auto until = http::parse_date(*text);
   const auto told = now == nullptr ? std::nullopt : http::parse_date(*now);
   if (!until || !told) return {};

@@ -1,9 +1,10 @@
 #include "common/config/config.hpp"
 
+#include "common/text/read_number.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <ostream>
 
@@ -23,13 +24,6 @@ std::string yaml_text(std::string_view text) {
     out += c;
   }
   return out + "\"";
-}
-
-/// Reads all of `text` as a number, independent of the locale.
-template <class Number>
-bool read_number(const std::string& text, Number& out) noexcept {
-  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), out);
-  return fault == std::errc{} && end == text.data() + text.size();
 }
 
 /// Accepts the words that Go's flag package accepts for a bool.
@@ -116,9 +110,9 @@ void config_spec::add(std::string key, std::int64_t& value, std::int64_t least, 
   setting s;
   s.form = fmt::format("an integer from {} to {}", least, most);
   s.accept = [&value, least, most](const texts& given, bool apply) {
-    std::int64_t read = 0;
-    if (!read_number(given.back(), read) || read < least || read > most) return false;
-    if (apply) value = read;
+    const auto read = read_number<std::int64_t>(given.back());
+    if (!read || *read < least || *read > most) return false;
+    if (apply) value = *read;
     return true;
   };
   s.yaml = [&value] { return std::to_string(value); };
@@ -129,9 +123,9 @@ void config_spec::add(std::string key, double& value, double least, double most,
   setting s;
   s.form = fmt::format("a number from {} to {}", least, most);
   s.accept = [&value, least, most](const texts& given, bool apply) {
-    double read = 0;
-    if (!read_number(given.back(), read) || !(read >= least && read <= most)) return false;
-    if (apply) value = read;
+    const auto read = read_number<double>(given.back());
+    if (!read || !(*read >= least && *read <= most)) return false;
+    if (apply) value = *read;
     return true;
   };
   s.yaml = [&value] { return fmt::format("{}", value); };

@@ -1,6 +1,7 @@
 #include "common/exposition/exposition.hpp"
 
 #include "common/keyed_hash.hpp"
+#include "common/text/read_number.hpp"
 #include "common/text/text.hpp"
 #include "common/text/utf8.hpp"
 
@@ -254,16 +255,13 @@ class parser::impl {
   }
 
   bool read_time(std::string_view text) noexcept {
-    std::int64_t ms = 0;
     if (!seconds_) {
-      const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), ms);
-      if (fault != std::errc{} || end != text.data() + text.size()) return false;
-    } else {
-      double seconds = 0;
-      if (!read_value(text, seconds) || !(std::fabs(seconds) < 9e15)) return false;
-      ms = std::llround(seconds * 1000);
+      out_.timestamp_ms = read_number<std::int64_t>(text);
+      return out_.timestamp_ms.has_value();
     }
-    out_.timestamp_ms = ms;
+    double seconds = 0;
+    if (!read_value(text, seconds) || !(std::fabs(seconds) < 9e15)) return false;
+    out_.timestamp_ms = std::llround(seconds * 1000);
     return true;
   }
 

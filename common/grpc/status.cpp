@@ -1,7 +1,8 @@
 #include "common/grpc/status.hpp"
 
+#include "common/text/read_number.hpp"
+
 #include <array>
-#include <charconv>
 #include <nghttp2/nghttp2.h>
 
 namespace binnacle::grpc {
@@ -21,11 +22,8 @@ std::string_view to_string(status s) noexcept {
 }
 
 status read_status(std::string_view text) noexcept {
-  unsigned out = 0;
-  const auto end = text.data() + text.size();
-  const auto read = std::from_chars(text.data(), end, out);
-  if (read.ec != std::errc() || read.ptr != end || out >= names.size()) return status::unknown;
-  return static_cast<status>(out);
+  const auto out = read_number<unsigned>(text);
+  return out && *out < names.size() ? static_cast<status>(*out) : status::unknown;
 }
 
 status status_of_http(unsigned http) noexcept {
@@ -56,11 +54,9 @@ std::string read_message(std::string_view text) {
   std::string out;
   out.reserve(text.size());
   for (std::size_t i = 0; i < text.size(); ++i) {
-    unsigned byte = 0;
     if (text[i] == '%' && i + 2 < text.size()) {
-      const auto read = std::from_chars(text.data() + i + 1, text.data() + i + 3, byte, 16);
-      if (read.ec == std::errc() && read.ptr == text.data() + i + 3) {
-        out += static_cast<char>(byte);
+      if (const auto byte = read_number<unsigned>(text.substr(i + 1, 2), 16)) {
+        out += static_cast<char>(*byte);
         i += 2;
         continue;
       }

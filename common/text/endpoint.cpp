@@ -1,11 +1,11 @@
 #include "common/text/endpoint.hpp"
 
+#include "common/text/read_number.hpp"
 #include "common/text/text.hpp"
 
 #include <algorithm>
 #include <arpa/inet.h>
 #include <array>
-#include <charconv>
 
 namespace binnacle {
 namespace {
@@ -40,17 +40,10 @@ std::optional<host_port> split_port(std::string_view text) {
   return host_port{text.substr(0, colon), text.substr(colon), false};
 }
 
-std::optional<std::uint16_t> number(std::string_view port) {
-  std::uint16_t out = 0;
-  const auto [end, failed] = std::from_chars(port.data(), port.data() + port.size(), out);
-  if (failed != std::errc{} || end != port.data() + port.size()) return std::nullopt;
-  return out;
-}
-
 }  // namespace
 
 std::optional<std::uint16_t> read_port(std::string_view text) {
-  const auto port = number(text);
+  const auto port = read_number<std::uint16_t>(text);
   return port && *port != 0 ? port : std::nullopt;
 }
 
@@ -66,7 +59,7 @@ std::optional<endpoint> read_endpoint(std::string_view text, std::uint16_t defau
 std::optional<endpoint> read_listen_address(std::string_view text) {
   const auto parts = split_port(text);
   if (!parts || parts->port.empty()) return std::nullopt;
-  const auto port = number(parts->port.substr(1));
+  const auto port = read_number<std::uint16_t>(parts->port.substr(1));
   if (!port || (parts->host.empty() ? parts->brackets : !possible_host(parts->host))) return std::nullopt;
   return endpoint{std::string(parts->host), *port};
 }

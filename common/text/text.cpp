@@ -1,11 +1,10 @@
 #include "common/text/text.hpp"
 
+#include "common/text/read_number.hpp"
 #include "common/text/utf8.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <numeric>
-#include <system_error>
 #include <vector>
 
 namespace binnacle {
@@ -23,25 +22,12 @@ std::string_view trimmed(std::string_view text) noexcept {
   return text.substr(first, text.find_last_not_of(blanks) - first + 1);
 }
 
-namespace {
-
-template <class Number>
-std::optional<Number> parse_whole(std::string_view text) noexcept {
-  text = trimmed(text);
-  Number value = 0;
-  const auto [end, bad] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (bad != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
-}  // namespace
-
 std::optional<std::uint64_t> parse_unsigned(std::string_view text) noexcept {
-  return parse_whole<std::uint64_t>(text);
+  return read_number<std::uint64_t>(trimmed(text));
 }
 
 std::optional<std::int64_t> parse_integer(std::string_view text) noexcept {
-  return parse_whole<std::int64_t>(text);
+  return read_number<std::int64_t>(trimmed(text));
 }
 
 std::string in_quotes(std::string_view text, std::size_t most) {

@@ -1,5 +1,7 @@
 #include "agent/sources/os/proc_text.hpp"
 
+#include "common/text/read_number.hpp"
+
 #include <charconv>
 #include <iterator>
 #include <system_error>
@@ -29,14 +31,6 @@ std::string_view next_word(std::string_view& line) noexcept {
   return {first, last};
 }
 
-template <class Number>
-std::optional<Number> number(std::string_view word) noexcept {
-  Number value{};
-  const auto [end, bad] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (bad != std::errc{} || end != word.data() + word.size() || word.empty()) return std::nullopt;
-  return value;
-}
-
 // Removes the next word and returns it as a number. The digits are parsed in the same pass, since most of
 // /proc is numbers.
 std::optional<std::uint64_t> next_count(std::string_view& line) noexcept {
@@ -53,7 +47,7 @@ std::optional<std::uint64_t> next_count(std::string_view& line) noexcept {
 
 // The number 12 in "cpu12".
 std::optional<unsigned> cpu_number(std::string_view word) noexcept {
-  return word.starts_with("cpu") ? number<unsigned>(word.substr(3)) : std::nullopt;
+  return word.starts_with("cpu") ? read_number<unsigned>(word.substr(3)) : std::nullopt;
 }
 
 // The numbers behind "cpu" or "cpu12" on a line of /proc/stat. The oldest kernels give none after idle.
@@ -127,7 +121,7 @@ std::optional<std::array<double, 3>> parse_loadavg(std::string_view text) noexce
   auto line = next_line(text);
   std::array<double, 3> load{};
   for (auto& l : load) {
-    const auto value = number<double>(next_word(line));
+    const auto value = read_number<double>(next_word(line));
     if (!value) return std::nullopt;
     l = *value;
   }
@@ -228,6 +222,8 @@ std::optional<pressure> parse_pressure(std::string_view text) noexcept {
   return pressure{*some, full};
 }
 
-std::optional<double> parse_uptime(std::string_view text) noexcept { return number<double>(next_word(text)); }
+std::optional<double> parse_uptime(std::string_view text) noexcept {
+  return read_number<double>(next_word(text));
+}
 
 }  // namespace binnacle::agent::proc

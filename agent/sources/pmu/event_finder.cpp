@@ -2,13 +2,13 @@
 
 #include "agent/sources/pmu/named_events.hpp"
 #include "agent/sources/pmu/pfm_events.hpp"
+#include "common/text/read_number.hpp"
 #include "common/text/text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <linux/perf_event.h>
 #include <utility>
 
@@ -20,11 +20,7 @@ constexpr std::size_t longest_name = 200;
 // The number in "r01c2": hexadecimal, as in perf-record(1).
 std::optional<std::uint64_t> raw_number(std::string_view name) {
   if (name.size() < 2 || (name[0] != 'r' && name[0] != 'R')) return std::nullopt;
-  name.remove_prefix(1);
-  std::uint64_t value = 0;
-  const auto [end, bad] = std::from_chars(name.data(), name.data() + name.size(), value, 16);
-  if (bad != std::errc{} || end != name.data() + name.size()) return std::nullopt;
-  return value;
+  return read_number<std::uint64_t>(name.substr(1), 16);
 }
 
 // Whether the PMU `device` is meant by the name `wanted`. As in perf, "uncore_imc" also means uncore_imc_0,

@@ -2,9 +2,9 @@
 
 #include "agent/kernel/cpu_topology.hpp"
 #include "agent/kernel/kernel_file.hpp"
+#include "common/text/read_number.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -26,11 +26,7 @@ constexpr unsigned deepest_zone = 3;
 std::optional<unsigned> index_below(std::string_view entry, std::string_view parent) {
   if (entry.size() < parent.size() + 2 || !entry.starts_with(parent) || entry[parent.size()] != ':')
     return std::nullopt;
-  const auto digits = entry.substr(parent.size() + 1);
-  unsigned index = 0;
-  const auto [end, bad] = std::from_chars(digits.data(), digits.data() + digits.size(), index, 16);
-  if (bad != std::errc{} || end != digits.data() + digits.size()) return std::nullopt;
-  return index;
+  return read_number<unsigned>(entry.substr(parent.size() + 1), 16);
 }
 
 // The folders of the zones below `parent`, in the order of their numbers.

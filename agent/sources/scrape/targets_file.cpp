@@ -1,12 +1,12 @@
 #include "agent/sources/scrape/target.hpp"
 #include "common/text/load_yaml.hpp"
+#include "common/text/read_number.hpp"
 
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 namespace binnacle::agent {
 namespace {
@@ -42,10 +42,10 @@ bool read_span(const YAML::Node& value, duration least, duration most, duration&
 }
 
 bool read_count(const YAML::Node& value, std::size_t least, std::size_t most, std::size_t& out) {
-  if (!value.IsScalar()) return false;
-  const auto& text = value.Scalar();
-  const auto [end, bad] = std::from_chars(text.data(), text.data() + text.size(), out);
-  return bad == std::errc{} && end == text.data() + text.size() && out >= least && out <= most;
+  const auto read = value.IsScalar() ? read_number<std::size_t>(value.Scalar()) : std::nullopt;
+  if (!read || *read < least || *read > most) return false;
+  out = *read;
+  return true;
 }
 
 constexpr std::array keys{

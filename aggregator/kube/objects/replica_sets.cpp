@@ -2,9 +2,9 @@
 
 #include "aggregator/spread/asking_pod.hpp"
 #include "common/text/json_members.hpp"
+#include "common/text/read_number.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <utility>
 
@@ -22,13 +22,10 @@ constexpr std::string_view of_deployment = "deployment.kubernetes.io/desired-rep
 std::uint32_t replicas_of(const json::object& meta, const json::object* spec) {
   const auto own = spec == nullptr ? std::nullopt : integer_in(*spec, "replicas");
   const auto bounded = std::clamp<std::int64_t>(own.value_or(1), 0, std::numeric_limits<std::int32_t>::max());
-  auto out = static_cast<std::uint32_t>(bounded);
+  const auto out = static_cast<std::uint32_t>(bounded);
   const json::object* notes = object_in(meta, "annotations");
   const std::string_view whole = notes == nullptr ? std::string_view() : text_in(*notes, of_deployment);
-  std::uint32_t wanted = 0;
-  const auto [end, failed] = std::from_chars(whole.data(), whole.data() + whole.size(), wanted);
-  if (out != 0 && !whole.empty() && failed == std::errc() && end == whole.data() + whole.size()) out = wanted;
-  return out;
+  return out == 0 ? 0u : read_number<std::uint32_t>(whole).value_or(out);
 }
 
 }  // namespace

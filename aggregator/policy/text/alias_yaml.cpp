@@ -3,13 +3,13 @@
 #include "aggregator/policy/text/yaml.hpp"
 #include "aggregator/policy/text/yaml_map.hpp"
 #include "common/text/load_yaml.hpp"
+#include "common/text/read_number.hpp"
 #include "common/text/text.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <set>
 #include <string_view>
@@ -154,17 +154,16 @@ class alias_reader {
 
   static double number(const yaml_value& v) {
     const auto word = v.text("a number such as 0.001");
-    double value = 1;
-    if (!word) return value;
-    const auto [end, bad] = std::from_chars(word->data(), word->data() + word->size(), value);
+    if (!word) return 1;
+    const auto value = read_number<double>(*word);
     // Beyond this a value of nine digits no longer fits.
-    if (bad != std::errc{} || end != word->data() + word->size() || !std::isfinite(value) ||
-        std::abs(value) > 1e9 || (value != 0 && std::abs(value) < 1e-9)) {
+    if (!value || !std::isfinite(*value) || std::abs(*value) > 1e9 ||
+        (*value != 0 && std::abs(*value) < 1e-9)) {
       v.refuse(
           fmt::format("{} is not a number between 1e-9 and 1e9: write one such as 0.001", in_quotes(*word)));
       return 1;
     }
-    return value;
+    return *value;
   }
 
   metrics::alias_table& out_;

@@ -3,12 +3,12 @@
 #include "aggregator/predict/curve.hpp"
 #include "common/system/read_file.hpp"
 #include "common/text/load_yaml.hpp"
+#include "common/text/read_number.hpp"
 
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
-#include <charconv>
 #include <sstream>
 #include <string_view>
 
@@ -31,11 +31,9 @@ std::string_view without_blanks(std::string_view text) {
 
 result<double> number_of(const std::string& place, std::string_view text) {
   const std::string_view word = without_blanks(text);
-  double out = 0;
-  const auto [end, trouble] = std::from_chars(word.data(), word.data() + word.size(), out);
-  if (word.empty() || trouble != std::errc() || end != word.data() + word.size())
-    return wrong(place, fmt::format("'{}' is no number", word));
-  return out;
+  const auto out = read_number<double>(word);
+  if (!out) return wrong(place, fmt::format("'{}' is no number", word));
+  return *out;
 }
 
 /// A CSV field without its quotes; two quotes within it stand for one.

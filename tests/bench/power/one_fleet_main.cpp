@@ -2,6 +2,7 @@
 // pods on nodes which play the same servers compare with it.
 #include "common/config/config.hpp"
 #include "common/text/json_writer.hpp"
+#include "common/text/read_number.hpp"
 #include "tests/bench/power/churn.hpp"
 #include "tests/bench/power/curves_file.hpp"
 #include "tests/bench/power/fleet.hpp"
@@ -12,7 +13,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <string>
 #include <utility>
@@ -33,11 +33,10 @@ struct wanted {
 result<std::vector<double>> sizes_of(const wanted& w) {
   std::vector<double> out;
   for (const std::string& text : w.churn) {
-    double cores = 0;
-    const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), cores);
-    if (failed != std::errc{} || end != text.data() + text.size() || cores < 0.1 || cores > 64)
+    const auto cores = read_number<double>(text);
+    if (!cores || *cores < 0.1 || *cores > 64)
       return error{errc::invalid_input, fmt::format("churn {}: write cores of pods from 0.1 to 64", text)};
-    out.push_back(cores);
+    out.push_back(*cores);
   }
   return out;
 }
