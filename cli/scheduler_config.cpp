@@ -21,8 +21,6 @@ namespace {
 
 constexpr const char* group = "kubescheduler.config.k8s.io/v1";
 
-error wrong(std::string what) { return {errc::invalid_input, std::move(what)}; }
-
 /// The minor version in "1.34", "v1.34.2", "v1.34.2+k3s1". Errors: the text has another form, or the version
 /// is too old.
 result<int> minor_of(const std::string& version) {
@@ -33,27 +31,28 @@ result<int> minor_of(const std::string& version) {
     const auto [end, failed] = std::from_chars(text.data() + 2, text.data() + text.size(), minor);
     if (failed == std::errc{} && (end == text.data() + text.size() || *end == '.')) {
       if (minor >= 30) return minor;
-      return wrong(
+      return invalid(
           fmt::format("Kubernetes {} is too old: its scheduler may leave a pod that an extender refused "
                       "waiting for five minutes, whatever happens; Binnacle needs 1.30 or newer",
                       version));
     }
   }
-  return wrong(fmt::format("{} is not a version of Kubernetes: write it as 1.34", version));
+  return invalid(fmt::format("{} is not a version of Kubernetes: write it as 1.34", version));
 }
 
 result<void> check(const scheduler_wiring& w) {
   duration waits{};
   if (!parse_duration(w.timeout, waits) || waits <= duration::zero())
-    return wrong(fmt::format("--timeout {} is not a duration such as 500ms", w.timeout));
+    return invalid(fmt::format("--timeout {} is not a duration such as 500ms", w.timeout));
   if (w.weight < 1)
-    return wrong(fmt::format("--weight {}: kube-scheduler takes whole numbers from 1 on", w.weight));
+    return invalid(fmt::format("--weight {}: kube-scheduler takes whole numbers from 1 on", w.weight));
   if (w.percent_of_nodes && (*w.percent_of_nodes < 0 || *w.percent_of_nodes > 100)) {
-    return wrong(fmt::format("--percentage-of-nodes {}: kube-scheduler takes 0 (its own choice) to 100 (all)",
-                             *w.percent_of_nodes));
+    return invalid(
+        fmt::format("--percentage-of-nodes {}: kube-scheduler takes 0 (its own choice) to 100 (all)",
+                    *w.percent_of_nodes));
   }
   if (!w.url.starts_with("https://") && !w.url.starts_with("http://"))
-    return wrong(fmt::format("--url {}: write it as https://HOST:9001", w.url));
+    return invalid(fmt::format("--url {}: write it as https://HOST:9001", w.url));
   return {};
 }
 
@@ -199,15 +198,15 @@ result<made_config> patched_scheduler(const scheduler_wiring& w, const std::stri
   try {
     YAML::Node config = load_yaml(before);
     if (scalar(config, "kind") != "KubeSchedulerConfiguration") {
-      return wrong(
+      return invalid(
           fmt::format("{} is not a KubeSchedulerConfiguration: name the file that kube-scheduler's --config "
                       "names; if it has none, take the output without --patch and set schedulerName: "
                       "default-scheduler (--name)",
                       file));
     }
     if (const std::string version = scalar(config, "apiVersion"); version != group) {
-      return wrong(fmt::format("{} is of {}, which Kubernetes {} does not read any more: make it {}", file,
-                               version, w.kubernetes, group));
+      return invalid(fmt::format("{} is of {}, which Kubernetes {} does not read any more: make it {}", file,
+                                 version, w.kubernetes, group));
     }
     made_config out;
     out.remarks = remarks_on(w);
@@ -242,7 +241,7 @@ result<made_config> patched_scheduler(const scheduler_wiring& w, const std::stri
     out.text = text_of(config, json);
     return out;
   } catch (const YAML::Exception& e) {
-    return wrong(fmt::format("{}:{}: {}", file, e.mark.line + 1, e.msg));
+    return invalid(fmt::format("{}:{}: {}", file, e.mark.line + 1, e.msg));
   }
 }
 
@@ -254,13 +253,13 @@ int scheduler_config_command(const connection& to, const scheduler_config_argume
     ask.scheduler_config = what.verify;
     return doctor::doctor_command(to, ask, on);
   }
-  result<made_config> made = wrong("");
+  result<made_config> made = invalid("");
   if (what.patch.empty()) {
     made = second_scheduler(what.wiring, on.json);
   } else {
     const auto before = input_file(what.patch, 1u << 20);
     const std::string name = what.patch == "-" ? "<stdin>" : what.patch;
-    made = before.has_error() ? wrong(name + " " + before.error().message)
+    made = before.has_error() ? invalid(name + " " + before.error().message)
                               : patched_scheduler(what.wiring, *before, name, on.json);
   }
   if (made.has_error()) {

@@ -35,6 +35,9 @@ struct error {
 /// "not_found: the message"; also lets tests check and print a result.
 std::ostream& operator<<(std::ostream& out, const error& e);
 
+/// An error with the code invalid_input.
+inline error invalid(std::string message) { return {errc::invalid_input, std::move(message)}; }
+
 /// Thrown for bad start-up configuration and broken invariants only; caught in `main` and in task groups.
 class failure : public std::runtime_error {
  public:

@@ -9,13 +9,9 @@
 #include <chrono>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace binnacle::agent {
-
-/// An error about a setting. The message is one sentence with the remedy.
-inline error invalid(std::string message) { return {errc::invalid_input, std::move(message)}; }
 
 /// What to do about a stuck sensor: the setting `frozen`.
 enum class on_frozen : unsigned char {

@@ -20,8 +20,6 @@ namespace {
 constexpr std::size_t most_user = 16, most_password = 20, most_k_g = 20;
 constexpr std::size_t most_file = 4'096;
 
-error wrong(std::string message) { return {errc::invalid_input, std::move(message)}; }
-
 std::string_view unquoted(std::string_view text) {
   const bool quoted =
       text.size() >= 2 && (text.front() == '"' || text.front() == '\'') && text.front() == text.back();
@@ -75,18 +73,18 @@ result<credentials> parse_credentials(std::string_view text) {
     } else if (key == "k_g") {
       auto bytes = key_bytes(value);
       if (!bytes || bytes->size() > most_k_g) {
-        return wrong(fmt::format("line {}: k_g is at most {} characters, or hexadecimal digits after 0x",
-                                 number, most_k_g));
+        return invalid(fmt::format("line {}: k_g is at most {} characters, or hexadecimal digits after 0x",
+                                   number, most_k_g));
       }
       found.k_g = *std::move(bytes);
     } else if (key == "user" || key == "password") {
-      return wrong(fmt::format("line {}: the {} is longer than IPMI allows ({} bytes)", number, key,
-                               key == "user" ? most_user : most_password));
+      return invalid(fmt::format("line {}: the {} is longer than IPMI allows ({} bytes)", number, key,
+                                 key == "user" ? most_user : most_password));
     } else {
-      return wrong(fmt::format("line {}: expected \"user: …\", \"password: …\" or \"k_g: …\"", number));
+      return invalid(fmt::format("line {}: expected \"user: …\", \"password: …\" or \"k_g: …\"", number));
     }
   }
-  if (!any_user) return wrong("there is no line \"user: …\"");
+  if (!any_user) return invalid("there is no line \"user: …\"");
   return found;
 }
 
@@ -118,10 +116,10 @@ result<credentials> load_credentials(const std::string& path) {
   }
   text.resize(static_cast<std::size_t>(n));
   if (text.size() > most_file)
-    return wrong(fmt::format("credentials-file {} is longer than {} bytes: it needs three lines at most",
-                             path, most_file));
+    return invalid(fmt::format("credentials-file {} is longer than {} bytes: it needs three lines at most",
+                               path, most_file));
   auto parsed = parse_credentials(text);
-  if (!parsed) return wrong(fmt::format("credentials-file {}: {}", path, parsed.error().message));
+  if (!parsed) return invalid(fmt::format("credentials-file {}: {}", path, parsed.error().message));
   return parsed;
 }
 

@@ -27,8 +27,6 @@ constexpr std::array<workaround, 8> known_workarounds = {{
     {"integritycheckvalue", IPMI_WORKAROUND_FLAGS_OUTOFBAND_2_0_NON_EMPTY_INTEGRITY_CHECK_VALUE, 0},
 }};
 
-error invalid(std::string message) { return {errc::invalid_input, std::move(message)}; }
-
 }  // namespace
 
 config_spec bind(settings& s) {

@@ -54,8 +54,6 @@ inputs inputs_of(const node_model& m, const readings& r) {
   return out;
 }
 
-error bad_label(std::string what) { return {errc::invalid_input, std::move(what)}; }
-
 /// The number in a label; labels hold no blanks.
 std::optional<double> number(std::string_view text) {
   const auto out = read_number<double>(text);
@@ -67,13 +65,12 @@ result<span> span_by_labels(const label_look_up& labels, std::string_view what) 
   for (const auto& [end, to] : {std::pair{"min", &out.from}, std::pair{"max", &out.to}}) {
     const std::string key = fmt::format("{}/{}", what, end);
     const auto text = labels(key);
-    if (!text) return bad_label(fmt::format("the label {} is missing", key));
+    if (!text) return invalid(fmt::format("the label {} is missing", key));
     const auto value = number(*text);
-    if (!value)
-      return bad_label(fmt::format("the label {} is {}, which is no number", key, in_quotes(*text)));
+    if (!value) return invalid(fmt::format("the label {} is {}, which is no number", key, in_quotes(*text)));
     *to = *value;
   }
-  if (out.from == out.to) return bad_label(fmt::format("the labels {0}/min and {0}/max are equal", what));
+  if (out.from == out.to) return invalid(fmt::format("the labels {0}/min and {0}/max are equal", what));
   return out;
 }
 
@@ -81,10 +78,10 @@ result<node_model> read_labels(std::string_view host, const label_look_up& label
   const auto text_of = [&](std::string_view key) { return labels(key).value_or(""); };
   const auto at = read_endpoint(fmt::format("{}:{}", host, text_of("tensorflow/port")), grpc_port);
   if (!at)
-    return bad_label(
+    return invalid(
         fmt::format("the labels tensorflow/host and tensorflow/port are {} and {}, which is no address",
                     in_quotes(host), in_quotes(text_of("tensorflow/port"))));
-  if (text_of("tensorflow/name").empty()) return bad_label("the label tensorflow/name is missing");
+  if (text_of("tensorflow/name").empty()) return invalid("the label tensorflow/name is missing");
   auto model = tf_model(at->port == rest_port ? carrier::rest : carrier::grpc, at->host, at->port,
                         text_of("tensorflow/name"), text_of("tensorflow/version"),
                         std::string(text_of("tensorflow/signature")));

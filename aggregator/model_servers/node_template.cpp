@@ -22,8 +22,6 @@ namespace json = boost::json;
 
 constexpr std::size_t longest_selector = std::size_t{64} << 10;
 
-error not_taken(std::string what) { return {errc::invalid_input, std::move(what)}; }
-
 /// The n-th part of a dotted quad; "x" if the address is not one.
 std::string octet(std::string_view address, std::size_t n) {
   std::array<std::string_view, 4> parts;
@@ -138,7 +136,7 @@ result<void> each_text(json::object& spec, F&& f) {
       if (text == nullptr || !text->is_string()) return {};
       auto done = f(text->get_string());
       if (done.has_error())
-        return not_taken(fmt::format("{}.{}{}.{}: {}", part, term, where, name, done.error().message));
+        return invalid(fmt::format("{}.{}{}.{}: {}", part, term, where, name, done.error().message));
       return {};
     };
     if (auto done = read(*given, "type"); done.has_error()) return done;
@@ -154,16 +152,15 @@ result<void> each_text(json::object& spec, F&& f) {
 
 /// Reads a LabelSelector object. Errors: a clause.
 result<questions::selector> selector_in(const json::object* from) {
-  if (from == nullptr) return not_taken("it has no nodeSelector");
+  if (from == nullptr) return invalid("it has no nodeSelector");
   const auto is_long = [](std::string_view text) { return text.size() > longest_text; };
   const auto too_long = [] {
-    return not_taken(
-        fmt::format("its nodeSelector has a key or a value of more than {} bytes", longest_text));
+    return invalid(fmt::format("its nodeSelector has a key or a value of more than {} bytes", longest_text));
   };
   std::vector<std::string> all;
   if (const json::object* labels = object_in(*from, "matchLabels")) {
     for (const auto& one : *labels) {
-      if (!one.value().is_string()) return not_taken("its nodeSelector has a label that is no text");
+      if (!one.value().is_string()) return invalid("its nodeSelector has a label that is no text");
       const std::string_view key(one.key()), value(one.value().get_string());
       if (is_long(key) || is_long(value)) return too_long();
       all.push_back(fmt::format("{}={}", key, value));
@@ -185,15 +182,15 @@ result<questions::selector> selector_in(const json::object* from) {
     } else if (op == "Exists" || op == "DoesNotExist") {
       all.push_back(fmt::format("{}{}", op == "Exists" ? "" : "!", key));
     } else {
-      return not_taken(
+      return invalid(
           fmt::format("its nodeSelector has the operator {}, which Kubernetes does not know", in_quotes(op)));
     }
   }
   const std::string text = fmt::format("{}", fmt::join(all, ","));
   if (text.size() > longest_selector)
-    return not_taken(fmt::format("its nodeSelector has more than {} KiB", longest_selector >> 10));
+    return invalid(fmt::format("its nodeSelector has more than {} KiB", longest_selector >> 10));
   auto read = questions::selector::parse(text);
-  if (read.has_error()) return not_taken("its nodeSelector cannot be read: " + read.error().message);
+  if (read.has_error()) return invalid("its nodeSelector cannot be read: " + read.error().message);
   return read;
 }
 
@@ -209,7 +206,7 @@ result<std::string> fill_in(std::string_view text, const template_values& of) {
     const std::string_view action = text.substr(begin, end == text.npos ? text.npos : end + 2 - begin);
     const auto made = end == text.npos ? std::nullopt : result_of(action.substr(2, action.size() - 4), of);
     if (!made)
-      return not_taken(
+      return invalid(
           fmt::format("{} is not filled in: of templates only .Hostname, .IPv4.Address, .IPv4.Octet1 to "
                       "Octet4, trimPrefix and add are; write NodeConfig objects for its nodes",
                       in_quotes(action)));
@@ -222,7 +219,7 @@ result<node_template> node_template::read(const kube::object_key& key, const jso
   auto selector = selector_in(object_in(spec, "nodeSelector"));
   if (selector.has_error()) return selector.error();
   const json::object* body = object_in(spec, "template");
-  if (body == nullptr) return not_taken("it has no template");
+  if (body == nullptr) return invalid("it has no template");
   node_template out;
   out.object_ = "NodeConfigTemplate " + key.text();
   out.name_space_ = key.name_space;
@@ -231,7 +228,7 @@ result<node_template> node_template::read(const kube::object_key& key, const jso
   bool same = true;
   const auto looked = each_text(out.spec_, [&](const json::string& text) -> result<void> {
     const std::string_view words(text);
-    if (words.size() > longest_text) return not_taken(fmt::format("it has more than {} bytes", longest_text));
+    if (words.size() > longest_text) return invalid(fmt::format("it has more than {} bytes", longest_text));
     same = same && words.find("{{") == words.npos;
     out.needs_address_ = out.needs_address_ || words.find(".IPv4") != words.npos;
     // If a text cannot be filled in for one node, it cannot be filled in for any.

@@ -15,19 +15,17 @@ namespace {
 constexpr std::size_t most_secret_bytes = std::size_t{4} << 20;  // 1 MiB of data, as base64 and managed
 constexpr std::string_view how = "create it with the keys username and password";
 
-error no_password(std::string why) { return {errc::invalid_input, std::move(why)}; }
-
 /// The value of a key. Errors: a clause that quotes nothing of it.
 result<std::string> value_of(std::string_view secret, const boost::json::object& data, std::string_view key) {
   const std::string_view text = text_in(data, key);
   if (text.empty())
-    return no_password(fmt::format("the Secret {} has no key {}, or an empty one: {}", secret, key, how));
+    return invalid(fmt::format("the Secret {} has no key {}, or an empty one: {}", secret, key, how));
   auto value = http::from_base64(std::string(text));
   if (value.has_error() || value->empty())
-    return no_password(fmt::format("the key {} of the Secret {} cannot be read: {}", key, secret, how));
+    return invalid(fmt::format("the key {} of the Secret {} cannot be read: {}", key, secret, how));
   const auto no_text = [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 0x7f; };
   if (std::ranges::any_of(*value, no_text))
-    return no_password(
+    return invalid(
         fmt::format("the key {} of the Secret {} has a line break or another control character in it, which "
                     "no password may have: write it without one (printf instead of echo)",
                     key, secret));
@@ -42,7 +40,7 @@ result<std::string> header_of(std::string_view secret, const boost::json::object
   const auto user = value_of(secret, data, "username");
   if (user.has_error()) return user.error();
   if (user->find(':') != user->npos)
-    return no_password(fmt::format(
+    return invalid(fmt::format(
         "the key username of the Secret {} has a ':' in it, which HTTP does not allow in a user's name",
         secret));
   const auto password = value_of(secret, data, "password");
@@ -61,9 +59,9 @@ reading read(std::string_view secret, const result<http::answer>& got) {
     return reading{error{why.code, fmt::format("{}: {}", not_now, why.message)}, false};
   };
   if (got.has_error()) return because(got.error());
-  if (got->status == 404) return {no_password(fmt::format("there is no Secret {}: {}", secret, how))};
+  if (got->status == 404) return {invalid(fmt::format("there is no Secret {}: {}", secret, how))};
   if (got->status == 403)
-    return {no_password(
+    return {invalid(
         fmt::format("the Secret {} may not be read: grant get on it by a Role (in the chart: list it in "
                     "aggregator.modelServersSecrets.names)",
                     secret))};

@@ -10,8 +10,6 @@
 namespace binnacle::model_servers {
 namespace {
 
-error bad_endpoint(std::string what) { return {errc::invalid_input, std::move(what)}; }
-
 /// Whether the name can be one segment of a path without escaping.
 bool is_segment(std::string_view s) {
   return !s.empty() && s != "." && s != ".." && may_stand_in_url(s) &&
@@ -46,17 +44,16 @@ result<served_model> v2_model(std::string_view given) {
   out.by = url.scheme.starts_with("grpc") ? carrier::grpc : carrier::rest;
   out.secure = url.scheme == "https" || url.scheme == "grpcs";
   if (!out.secure && url.scheme != "http" && url.scheme != "grpc")
-    return bad_endpoint(
-        fmt::format("the endpoint {} is no http, https, grpc or grpcs URL", in_quotes(given)));
+    return invalid(fmt::format("the endpoint {} is no http, https, grpc or grpcs URL", in_quotes(given)));
   const auto at = read_endpoint(url.authority, out.secure ? 443 : 80);
   // A user and password before the host are refused, because they would be logged.
   if (!at || url.authority.find('@') != url.authority.npos)
-    return bad_endpoint("the endpoint's host is no HOST or HOST:PORT");
+    return invalid("the endpoint's host is no HOST or HOST:PORT");
   out.host = at->host;
   out.port = at->port;
   const auto bad_path = [given] {
-    return bad_endpoint(fmt::format(
-        "the path of the endpoint {} is not /v2/models/NAME/versions/VERSION/infer", in_quotes(given)));
+    return invalid(fmt::format("the path of the endpoint {} is not /v2/models/NAME/versions/VERSION/infer",
+                               in_quotes(given)));
   };
   constexpr std::string_view begin = "/v2/models/";
   const auto found = url.rest.find(begin);
@@ -64,7 +61,7 @@ result<served_model> v2_model(std::string_view given) {
     return bad_path();
   std::string_view rest = url.rest.substr(found + begin.size());
   if (out.by == carrier::grpc && found != 0)
-    return bad_endpoint(
+    return invalid(
         fmt::format("the endpoint {} has a path before /v2, which gRPC does not know", in_quotes(given)));
   out.name = take_segment(rest);
   out.path = fmt::format("{}{}{}", url.rest.substr(0, found), begin, out.name);
@@ -84,7 +81,7 @@ result<served_model> v2_model(std::string_view given) {
 
 result<served_model> tf_model(carrier by, std::string host, std::uint16_t port, std::string_view name,
                               std::string_view version, std::string signature) {
-  if (!is_segment(name)) return bad_endpoint(fmt::format("{} is no name of a model", in_quotes(name)));
+  if (!is_segment(name)) return invalid(fmt::format("{} is no name of a model", in_quotes(name)));
   served_model out;
   out.speaks = protocol::tf_serving;
   out.by = by;

@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <utility>
 
 namespace binnacle::policy {
 namespace {
@@ -37,15 +36,14 @@ std::string_view to_string(mode m) noexcept { return m == mode::enforce ? "Enfor
 std::string to_string(node_limit l) { return fmt::format("{}{}", l.count, l.percent ? "%" : ""); }
 
 result<node_limit> parse_node_limit(std::string_view text) {
-  const auto wrong = [](std::string message) { return error{errc::invalid_input, std::move(message)}; };
   const bool percent = text.ends_with('%');
   const auto count = read_number<std::uint32_t>(text.substr(0, text.size() - (percent ? 1 : 0)));
   if (!count)
-    return wrong(
+    return invalid(
         fmt::format("{} is neither a number of nodes (3) nor a share of them (\"20%\")", in_quotes(text)));
-  if (*count == 0) return wrong("is at least one node: to label none, set spec.mode: DryRun");
+  if (*count == 0) return invalid("is at least one node: to label none, set spec.mode: DryRun");
   if (percent && *count > 100)
-    return wrong(fmt::format("{} is more than all nodes: at most 100%", in_quotes(text)));
+    return invalid(fmt::format("{} is more than all nodes: at most 100%", in_quotes(text)));
   return node_limit{*count, percent};
 }
 

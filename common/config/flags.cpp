@@ -40,7 +40,6 @@ void split_list(std::string_view text, std::vector<std::string>& out) {
 }  // namespace
 
 result<void> config_spec::read_flags(int argc, const char* const* argv, command_line& out) const {
-  const auto refuse = [](std::string message) { return error{errc::invalid_input, std::move(message)}; };
   const auto target = [this](std::string_view name) {
     const auto other = std::ranges::find(spellings_, name, &spelling::flag);
     return find(other == spellings_.end() ? name : std::string_view(other->key));
@@ -52,9 +51,8 @@ result<void> config_spec::read_flags(int argc, const char* const* argv, command_
 
   // As in a file: if a flag has two values, nobody knows which one is meant.
   const auto twice = [](std::string_view flag, std::string_view before) {
-    return error{errc::invalid_input,
-                 fmt::format("--{} is given twice{}: give it once", flag,
-                             flag == before ? "" : fmt::format(", first as --{}", before))};
+    return invalid(fmt::format("--{} is given twice{}: give it once", flag,
+                               flag == before ? "" : fmt::format(", first as --{}", before)));
   };
 
   int next = 1;
@@ -62,14 +60,14 @@ result<void> config_spec::read_flags(int argc, const char* const* argv, command_
   const auto value_of = [&](const token& t) -> result<std::string> {
     if (t.has_value) return std::string(t.value);
     if (next < argc && !is_known(split(argv[next]).name)) return std::string(argv[next++]);
-    return error{errc::invalid_input, fmt::format("--{0} needs a value: write --{0}=VALUE", t.name)};
+    return invalid(fmt::format("--{0} needs a value: write --{0}=VALUE", t.name));
   };
 
   while (next < argc) {
     const std::string_view word = argv[next++];
     const token t = split(word);
     if (t.name.empty())
-      return refuse(
+      return invalid(
           fmt::format("unexpected argument {}: settings are flags, see --help", in_quotes(word, 253)));
 
     if (const setting* s = target(t.name); s != nullptr) {
@@ -86,7 +84,7 @@ result<void> config_spec::read_flags(int argc, const char* const* argv, command_
         }
       }
       if (!s->accept(values, false))
-        return refuse(fmt::format("--{} is {}: give {}", t.name, in_quotes(values.back(), 253), s->form));
+        return invalid(fmt::format("--{} is {}: give {}", t.name, in_quotes(values.back(), 253), s->form));
       const auto before = std::ranges::find(out.settings, s, &given::which);
       if (before == out.settings.end()) {
         out.settings.push_back({s, std::move(values), std::string(t.name)});
@@ -107,7 +105,7 @@ result<void> config_spec::read_flags(int argc, const char* const* argv, command_
     if (t.name == "config") {
       auto value = value_of(t);
       if (!value) return value.error();
-      if (value->empty()) return refuse("--config names no file: write --config=FILE");
+      if (value->empty()) return invalid("--config names no file: write --config=FILE");
       if (!out.config_file.empty()) return twice(t.name, t.name);
       out.config_file = std::move(*value);
     } else if (t.name == "help" || t.name == "h") {
@@ -118,8 +116,8 @@ result<void> config_spec::read_flags(int argc, const char* const* argv, command_
       out.print = true;
     } else {
       const std::string near = nearest(t.name, true);
-      return refuse(fmt::format("unknown flag --{}: {}", t.name,
-                                near.empty() ? "see --help" : fmt::format("did you mean --{}?", near)));
+      return invalid(fmt::format("unknown flag --{}: {}", t.name,
+                                 near.empty() ? "see --help" : fmt::format("did you mean --{}?", near)));
     }
   }
   return {};

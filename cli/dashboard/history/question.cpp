@@ -215,13 +215,11 @@ std::string over_window(const question& q, const std::string& what) {
   return fmt::format("{}({})[{}ms:{}ms])", how->begins, what, ms(q.window), ms(apart));
 }
 
-error wrong(std::string what) { return {errc::invalid_input, std::move(what)}; }
-
 /// Puts `value` into `out`. It is an error if the name came before, or if the value is too long.
 result<void> take(std::string& out, const std::string& name, const std::string& value) {
-  if (!out.empty()) return wrong(name + " is given twice");
+  if (!out.empty()) return invalid(name + " is given twice");
   if (value.empty() || value.size() > most_letters)
-    return wrong(fmt::format("{} has 1 to {} letters", name, most_letters));
+    return invalid(fmt::format("{} has 1 to {} letters", name, most_letters));
   out = value;
   return {};
 }
@@ -233,7 +231,7 @@ result<void> take_window(question& q, std::string_view text) {
   duration length{};
   const bool read = parse_duration(text.substr(std::min(blank + 1, text.size())), length);
   if (how == statistics.end() || !read || length < 1ms || length > longest_window || !q.statistic.empty())
-    return wrong("a window is avg, max, min, p95, stddev or trend, and a time up to 24h: avg 30s");
+    return invalid("a window is avg, max, min, p95, stddev or trend, and a time up to 24h: avg 30s");
   q.statistic = how->name;
   q.window = length;
   return {};
@@ -263,15 +261,16 @@ result<question> parse_question(const std::vector<std::pair<std::string, std::st
     const auto equals = value.find('=');
     if (name != "label" || equals == value.npos || !is_label_name(value.substr(0, equals)) ||
         value.size() > most_letters || q.labels.size() == most_labels)
-      return wrong("a page asks the history for span, node, metric, family, label=KEY=VALUE and window only");
+      return invalid(
+          "a page asks the history for span, node, metric, family, label=KEY=VALUE and window only");
     q.labels.emplace_back(value.substr(0, equals), value.substr(equals + 1));
   }
   const auto* const known = std::ranges::find(all_reaches, over, &reach::name);
-  if (known == all_reaches.end()) return wrong("span is 15m, 1h, 6h, 24h or 7d");
+  if (known == all_reaches.end()) return invalid("span is 15m, 1h, 6h, 24h or 7d");
   q.over = *known;
-  if (q.metric.empty() == q.family.empty()) return wrong("either metric or family is to be given");
-  if (!q.family.empty() && q.node.empty()) return wrong("a series is one of a node: node is missing");
-  if (q.family.empty() && !q.labels.empty()) return wrong("labels choose a series of a family");
+  if (q.metric.empty() == q.family.empty()) return invalid("either metric or family is to be given");
+  if (!q.family.empty() && q.node.empty()) return invalid("a series is one of a node: node is missing");
+  if (q.family.empty() && !q.labels.empty()) return invalid("labels choose a series of a family");
   return q;
 }
 
@@ -279,8 +278,7 @@ result<naming> parse_naming(std::string_view text) {
   if (text == "remote-write") return naming::ours;
   if (text == "otlp") return naming::otlp;
   if (text == "otlp-dots") return naming::otlp_dots;
-  return error{errc::invalid_input,
-               fmt::format("--history-names '{}' is unknown: it is remote-write, otlp or otlp-dots", text)};
+  return invalid(fmt::format("--history-names '{}' is unknown: it is remote-write, otlp or otlp-dots", text));
 }
 
 result<std::string> promql(const question& q, const metrics::label_set& where, naming by) {

@@ -54,22 +54,22 @@ bool is_value(std::string_view text) {
 
 result<std::vector<std::pair<std::string, std::string>>> read_headers(const std::vector<std::string>& lines) {
   std::vector<std::pair<std::string, std::string>> out;
-  const auto wrong = [](std::string why) { return error{errc::invalid_input, std::move(why)}; };
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const std::string_view line = lines[i];
     const auto colon = line.find(':');
     const std::string name(line.substr(0, std::min(colon, line.size())));
     // A line without a valid name may be secret as a whole, so the message gives only its number.
     if (colon == line.npos || !is_token(name))
-      return wrong(fmt::format("header {} is not NAME: VALUE, as in X-Scope-OrgID: team-a", i + 1));
+      return invalid(fmt::format("header {} is not NAME: VALUE, as in X-Scope-OrgID: team-a", i + 1));
     const std::string_view value = trimmed(line.substr(colon + 1));
     if (!is_value(value))
-      return wrong(fmt::format("the value of {} is empty or has characters that no header may have", name));
+      return invalid(fmt::format("the value of {} is empty or has characters that no header may have", name));
     if (std::ranges::find(ours, lowered(name)) != ours.end())
-      return wrong(fmt::format("{} is a header that is set already: leave it out", name));
+      return invalid(fmt::format("{} is a header that is set already: leave it out", name));
     if (std::ranges::any_of(out, [&](const auto& h) { return lowered(h.first) == lowered(name); }))
-      return wrong(fmt::format("{} is given twice: leave one out", name));
-    if (out.size() == most_headers) return wrong(fmt::format("there are more than {} headers", most_headers));
+      return invalid(fmt::format("{} is given twice: leave one out", name));
+    if (out.size() == most_headers)
+      return invalid(fmt::format("there are more than {} headers", most_headers));
     out.emplace_back(name, value);
   }
   return out;
