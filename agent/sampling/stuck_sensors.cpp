@@ -1,7 +1,7 @@
 #include "agent/sampling/stuck_sensors.hpp"
 
 #include "agent/base/processor_sensors.hpp"
-#include "common/text/glob.hpp"
+#include "agent/base/sensor_name.hpp"
 #include "common/text/plain.hpp"
 
 #include <fmt/format.h>
@@ -29,13 +29,11 @@ bool is_sensor(const metrics::family& f) {
 /// has no peers: the others of its chip hang with it, a card is calm while the processors move, and the CPU
 /// load tells more of it than both.
 std::string kind_of(const wire::series_info& s) {
-  std::string kind = s.family;
-  if (s.family == "os_hwmon_power_watts") {
-    const auto sensor =
-        fmt::format("{}/{}", metrics::label_of(s.labels, "chip"), metrics::label_of(s.labels, "sensor"));
-    const auto measures = [&sensor](const std::string& pattern) { return matches_glob(pattern, sensor); };
-    if (std::ranges::any_of(usual_powers, measures)) return kind + "/" + sensor;
+  if (s.family == "os_hwmon_power_watts" && is_named(s, usual_powers)) {
+    return fmt::format("{}/{}/{}", s.family, metrics::label_of(s.labels, "chip"),
+                       metrics::label_of(s.labels, "sensor"));
   }
+  std::string kind = s.family;
   for (const auto& [name, value] : s.labels) {
     if (name == "zone") kind += "/" + value;
   }

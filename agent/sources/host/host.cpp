@@ -1,9 +1,9 @@
 #include "agent/sources/host/host.hpp"
 
+#include "agent/base/sensor_name.hpp"
 #include "agent/kernel/cpu_list.hpp"
 #include "agent/sources/host/hardware.hpp"
 #include "agent/sources/power_rules.hpp"
-#include "common/text/glob.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -116,14 +116,6 @@ constexpr std::array composites{
 
 bool is(const wire::series_info& s, const member& m) {
   return s.family == m.family && (m.label.empty() || metrics::label_of(s.labels, m.label) == m.value);
-}
-
-bool is_named(const wire::series_info& s, std::span<const std::string> patterns) {
-  const auto label = metrics::label_of(s.labels, "sensor"), type = metrics::label_of(s.labels, "type");
-  const auto chip_and_label = fmt::format("{}/{}", metrics::label_of(s.labels, "chip"), label);
-  return std::ranges::any_of(patterns, [&](const std::string& p) {
-    return label.empty() ? matches_glob(p, type) : matches_glob(p, label) || matches_glob(p, chip_and_label);
-  });
 }
 
 /// What the source of the series measured. A value that is withheld only because it contradicts another one

@@ -22,9 +22,7 @@ inline const std::vector<std::string> usual_inlets{"*inlet*", "*ambient*"};
 
 struct host_options {
   duration period = std::chrono::seconds(1);
-  /// Names of inlet sensors for machines whose BMC gives no inlet, as globs of matches_glob(). They are tried
-  /// against a hwmon sensor's label, its chip and label ("nct6798-isa-0290/SYSTIN"), and a thermal zone's
-  /// type.
+  /// Names of inlet sensors for machines whose BMC gives no inlet, as globs of is_named().
   std::vector<std::string> inlets = usual_inlets;
   /// The hwmon sensors whose sum is host_power_watts where neither a BMC nor RAPL gives it; globs as above.
   std::vector<std::string> powers = usual_powers;
