@@ -26,7 +26,7 @@ std::string machine_of(const row& cells, instant now);
 std::string with_cpus(std::string machine, double cpus);
 
 /// Which part of a machine a source of host_power_watts measures: "machine", "platform" or "processors";
-/// empty: nobody knows. Source: agent/sources/host/host.cpp.
+/// empty: nobody knows. Source: agent/sources/host/ways.cpp.
 std::string_view part_measured(std::string_view source) noexcept;
 
 /// How many accelerators that source of host_power_watts measures, too, on a machine with this

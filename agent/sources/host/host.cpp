@@ -3,13 +3,13 @@
 #include "agent/base/sensor_name.hpp"
 #include "agent/kernel/cpu_list.hpp"
 #include "agent/sources/host/hardware.hpp"
+#include "agent/sources/host/ways.hpp"
 #include "agent/sources/power_rules.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <set>
 #include <span>
 #include <utility>
@@ -18,101 +18,6 @@ namespace binnacle::agent {
 namespace {
 
 using metrics::member;
-
-/// How much of the machine a way measures. Ways with the same reach are known to measure the same thing. A
-/// chip may show one socket of two, and firmware's zones may lack what a chip shows, so these two have
-/// different values.
-enum reach : unsigned { chips_named, firmware_zones, packages, platform, machine };
-constexpr bool of_processors(reach r) { return r <= packages; }
-
-/// With what the numbers of a way are compared.
-struct comparison {
-  std::string_view with;  // source of the other way; empty: the best way that measures the processors
-  whole_machine_check::settings how;
-};
-
-/// One way to know a figure. A sum is absent if any of its parts is. A maximum is taken over the parts that
-/// have a value. It is absent if a part that once had one has none, since that part may be the highest.
-struct way {
-  std::string_view source;  // the label's value
-  std::span<const member> parts;
-  reach of = machine;
-  bool sum = true;
-  bool named = false;       // only parts with names that the settings give
-  bool counter = false;     // an energy counter: while it does not move there is no power
-  bool parts_on = false;    // none of the parts may be 0
-  bool one_counts = false;  // each part is the whole, but only one of them ever moves
-  bool bays = false;        // a part may be the sensor of an empty bay
-  /// A family that the source announces. While the source still looks for the parts, this family has no
-  /// value.
-  std::string_view looked_for = {};
-  std::span<const comparison> compared = {};
-  /// What the same meter says besides its watts. It is withheld with them.
-  std::span<const member> sisters = {};
-
-  bool judged() const { return parts_on || !compared.empty(); }
-};
-
-struct composite {
-  std::string_view family;
-  std::string_view group;
-  std::span<const way> ways;
-};
-
-constexpr member dcmi[] = {{"bmc_dcmi_power_watts"}};
-constexpr member dcmi_window[] = {
-    {"bmc_dcmi_average_power_watts"}, {"bmc_dcmi_minimum_power_watts"}, {"bmc_dcmi_maximum_power_watts"}};
-constexpr member bmc_power[] = {{"bmc_power_watts", "scope", "node"}};
-constexpr member psys[] = {{"rapl_zone_power_watts", "zone", "psys"}};
-constexpr member psys_energy[] = {{"rapl_energy_joules_total", "zone", "psys"}};
-// Dram has a meter of its own. Core and uncore are parts of the package, so they are not added.
-constexpr member rapl[] = {{"rapl_power_watts"}, {"rapl_zone_power_watts", "zone", "dram"}};
-constexpr member scmi[] = {{"os_powercap_power_watts", "chip", "arm-scmi"}};
-constexpr member chip_power[] = {{"os_hwmon_power_watts"}};
-constexpr member inlet[] = {{"bmc_inlet_temperature_celsius"}};
-constexpr member chips[] = {{"os_hwmon_temperature_celsius"}};
-constexpr member zones[] = {{"os_thermal_zone_temperature_celsius"}};
-
-// A BMC's value is a mean of up to a minute, while psys is an energy counter like those of the packages. DCMI
-// may be measured behind the supplies, which lose a tenth and more, and a supply's sensor has coarse steps.
-using std::chrono::seconds;
-constexpr whole_machine_check::settings slowly{.below_for = seconds(60), .may_hang = false};
-constexpr whole_machine_check::settings slowly_or_hanging{.below_for = seconds(60), .collapsed_share = 0.1};
-constexpr whole_machine_check::settings same_thing{.below_for = seconds(60),
-                                                   .may_hang = false,
-                                                   .lower = disbelief::below_other,
-                                                   .tolerance = 0.20,
-                                                   .tolerance_watts = 20};
-constexpr comparison of_dcmi[] = {{"", slowly_or_hanging}, {"psys", slowly}, {"bmc", same_thing}};
-constexpr comparison of_supplies[] = {{"", slowly_or_hanging}, {"psys", slowly}, {"dcmi", same_thing}};
-constexpr comparison of_psys[] = {{"", {.below_for = seconds(10), .may_hang = false}}};
-constexpr comparison of_chips[] = {{"rapl", slowly}};
-constexpr way power_ways[] = {
-    {.source = "dcmi", .parts = dcmi, .compared = of_dcmi, .sisters = dcmi_window},
-    {.source = "bmc", .parts = bmc_power, .bays = true, .looked_for = "bmc_sensors", .compared = of_supplies},
-    {.source = "psys",
-     .parts = psys,
-     .of = platform,
-     .counter = true,
-     .one_counts = true,
-     .compared = of_psys,
-     .sisters = psys_energy},
-    {.source = "rapl", .parts = rapl, .of = packages, .counter = true},
-    {.source = "arm-scmi", .parts = scmi, .of = firmware_zones, .parts_on = true},
-    {.source = "hwmon",
-     .parts = chip_power,
-     .of = chips_named,
-     .named = true,
-     .parts_on = true,
-     .compared = of_chips}};
-constexpr way inlet_ways[] = {{.source = "bmc", .parts = inlet, .sum = false},
-                              {.source = "hwmon", .parts = chips, .sum = false, .named = true},
-                              {.source = "thermal_zone", .parts = zones, .sum = false, .named = true}};
-
-constexpr std::array composites{
-    composite{"host_power_watts", "power", power_ways},
-    composite{"host_inlet_temperature_celsius", "inlet_temperature", inlet_ways},
-};
 
 bool is(const wire::series_info& s, const member& m) {
   return s.family == m.family && (m.label.empty() || metrics::label_of(s.labels, m.label) == m.value);
@@ -156,7 +61,7 @@ bool comes_soon(const part_inventory& parts, const board& from) {
 
 // A BMC that starts has the readings of some sensors before those of others, so nothing is an empty bay
 // sooner.
-constexpr duration least_silence = seconds(60);
+constexpr duration least_silence = std::chrono::seconds(60);
 
 contender look(const way& w, part_inventory& parts, const board& from, instant now, duration wait) {
   contender c;
@@ -312,7 +217,7 @@ result<void> host_source::read(board& out) {
 
 void host_source::find_parts(figure& f, const board& from) const {
   const auto ways = composites[f.which].ways;
-  const auto& names = ways.data() == power_ways ? options_.powers : options_.inlets;
+  const auto& names = composites[f.which].family == "host_power_watts" ? options_.powers : options_.inlets;
   f.looked_for.assign(ways.size(), board::no_series);
   for (std::size_t w = 0; w < ways.size(); ++w) {
     std::vector<board::series_ref> found;

@@ -65,7 +65,7 @@ class host_source final : public source {
  private:
   /// One composite on the board.
   struct figure {
-    std::size_t which;                                    // its index in the table of host.cpp
+    std::size_t which;                                    // its index in `composites`
     std::vector<part_inventory> parts;                    // by way
     std::vector<std::vector<board::series_ref>> sisters;  // by way: what its meter says besides
     std::vector<board::series_ref> looked_for;  // by way: has no value while the source seeks the parts

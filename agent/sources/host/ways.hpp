@@ -1,0 +1,55 @@
+#pragma once
+
+#include "agent/sources/host/whole_machine_check.hpp"
+#include "common/metrics/family.hpp"
+
+#include <array>
+#include <span>
+#include <string_view>
+
+namespace binnacle::agent {
+
+/// How much of the machine a way measures. Ways with the same reach are known to measure the same thing. A
+/// chip may show one socket of two, and firmware's zones may lack what a chip shows, so these two have
+/// different values.
+enum reach : unsigned { chips_named, firmware_zones, packages, platform, machine };
+constexpr bool of_processors(reach r) { return r <= packages; }
+
+/// With what the numbers of a way are compared.
+struct comparison {
+  std::string_view with;  ///< source of the other way; empty: the best way that measures the processors
+  whole_machine_check::settings how;
+};
+
+/// One way to know a figure. A sum is absent if any of its parts is. A maximum is taken over the parts that
+/// have a value. It is absent if a part that once had one has none, since that part may be the highest.
+struct way {
+  std::string_view source;  ///< the label's value
+  std::span<const metrics::member> parts;
+  reach of = machine;
+  bool sum = true;
+  bool named = false;       ///< only parts with names that the settings give
+  bool counter = false;     ///< an energy counter: while it does not move there is no power
+  bool parts_on = false;    ///< none of the parts may be 0
+  bool one_counts = false;  ///< each part is the whole, but only one of them ever moves
+  bool bays = false;        ///< a part may be the sensor of an empty bay
+  /// A family that the source announces. While the source still looks for the parts, this family has no
+  /// value.
+  std::string_view looked_for = {};
+  std::span<const comparison> compared = {};
+  /// What the same meter says besides its watts. It is withheld with them.
+  std::span<const metrics::member> sisters = {};
+
+  bool judged() const { return parts_on || !compared.empty(); }
+};
+
+/// A figure of the node, with the ways to know it from the best to the worst.
+struct composite {
+  std::string_view family;
+  std::string_view group;
+  std::span<const way> ways;
+};
+
+extern const std::array<composite, 2> composites;
+
+}  // namespace binnacle::agent
