@@ -31,6 +31,9 @@ using duration = boot_clock::duration;
 /// Nanoseconds since boot, for the wire and atomics.
 constexpr std::int64_t to_ns(instant t) noexcept { return t.time_since_epoch().count(); }
 constexpr instant from_ns(std::int64_t ns) noexcept { return instant(duration(ns)); }
+/// Whole microseconds since boot, rounded towards it.
+constexpr std::int64_t to_us(instant t) noexcept { return to_ns(t) / 1'000; }
+constexpr instant from_us(std::int64_t us) noexcept { return from_ns(us * 1'000); }
 
 /// The wall-clock time of `t`, by the present difference between CLOCK_REALTIME and CLOCK_BOOTTIME. Only for
 /// output to people and to Kubernetes.

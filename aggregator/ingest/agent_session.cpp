@@ -280,10 +280,9 @@ void agent_session::on_batch(instant now) {
 }
 
 void agent_session::on_clock(instant now) {
-  constexpr std::int64_t ns_per_us = 1'000;
   const wire::clock_reading& c = machine_.last_clock();
   wire::link_offset& clock = shared_->link_of(*node_).clock;
-  switch (clock.heard(from_ns(c.aggregator_us * ns_per_us), c.agent_us * ns_per_us, now)) {
+  switch (clock.heard(from_us(c.aggregator_us), to_ns(from_us(c.agent_us)), now)) {
     case wire::link_offset::agreement::yes: break;
     case wire::link_offset::agreement::no: machine_.doubt_clock(now); break;
     case wire::link_offset::agreement::restarted:

@@ -367,7 +367,7 @@ sample warehouse::derive_window(node_state& n, std::uint32_t c, const plan& p, s
     // Windows keep whole microseconds, read times are finer: the same read must not count as a later one.
     if (!points.empty() && read_at - points.newest() < std::chrono::microseconds(1)) return;
     const bool hole = w.hole || (!points.empty() && read_at - points.newest() > p.longest_gap);
-    w.covered.add(to_ns(read_at) / 1000, !put(points, hole));
+    w.covered.add(to_us(read_at), !put(points, hole));
   };
   if (mean) {
     auto& points = std::get<mean_window>(w.points);

@@ -10,9 +10,6 @@ namespace {
 
 using exact::wide;
 
-std::int64_t microseconds(instant t) noexcept { return to_ns(t) / 1000; }
-std::int64_t microseconds(duration d) noexcept { return d.count() / 1000; }
-
 // Limits of what load() accepts. Windows never keep twice their capacity of points; the totals are kept far
 // from where their sums and differences would overflow.
 constexpr std::int64_t most_kept = 2 * std::max(mean_window::capacity, point_window::capacity);
@@ -49,12 +46,12 @@ window_cost cost_of_window(statistic stat, duration length, duration between_rea
 }
 
 mean_window::mean_window(duration length, std::int8_t exponent, std::int8_t counter_exponent) noexcept
-    : length_us_(std::max<std::int64_t>(microseconds(length), 1)),
+    : length_us_(std::max<std::int64_t>(length / std::chrono::microseconds(1), 1)),
       exponent_(exponent),
       counter_exponent_(counter_exponent) {}
 
 bool mean_window::add(instant at, std::int64_t mantissa, std::optional<std::int64_t> counter, bool hole) {
-  point p{microseconds(at), 0, 0, 0, 0};
+  point p{to_us(at), 0, 0, 0, 0};
   bool known = !hole;
   if (!points_.empty()) {
     const std::int64_t now_us = p.at_us;
@@ -165,10 +162,12 @@ void point_window::load(word_reader& from) {
 }
 
 point_window::point_window(duration length, statistic stat, std::int8_t exponent) noexcept
-    : length_us_(std::max<std::int64_t>(microseconds(length), 1)), stat_(stat), exponent_(exponent) {}
+    : length_us_(std::max<std::int64_t>(length / std::chrono::microseconds(1), 1)),
+      stat_(stat),
+      exponent_(exponent) {}
 
 void point_window::add(instant at, std::int64_t mantissa) {
-  point p{microseconds(at), mantissa};
+  point p{to_us(at), mantissa};
   const std::size_t n = points_.size();
   if (n >= 2 && points_[n - 1].at_us - points_[n - 2].at_us < length_us_ / capacity) {
     // Merging two close points must not lose an extreme. For the other statistics the later point is enough.

@@ -80,7 +80,7 @@ class mean_window {
 
   bool empty() const noexcept { return points_.empty(); }
   /// The instant of the newest point, in whole microseconds as both windows keep time.
-  instant newest() const noexcept { return from_ns(points_.back().at_us * 1000); }
+  instant newest() const noexcept { return from_us(points_.back().at_us); }
   std::size_t size() const noexcept { return points_.size(); }
   void clear() noexcept { points_.clear(); }
 
@@ -123,7 +123,7 @@ class point_window {
   std::optional<decimal> value() const;
 
   bool empty() const noexcept { return points_.empty(); }
-  instant newest() const noexcept { return from_ns(points_.back().at_us * 1000); }
+  instant newest() const noexcept { return from_us(points_.back().at_us); }
   std::size_t size() const noexcept { return points_.size(); }
   void clear() noexcept { points_.clear(); }
 

@@ -89,7 +89,7 @@ outcome<void> agent_session::tell_time(clock_reading question, instant now) {
   if (output_size() > most_unsent)
     return fault{reason::oversized,
                  "the aggregator goes on asking for the time and does not read the answers"};
-  question.agent_us = to_ns(now) / 1'000;
+  question.agent_us = to_us(now);
   return put(question);
 }
 

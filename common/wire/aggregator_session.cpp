@@ -107,7 +107,7 @@ catalog aggregator_session::open_catalog(instant now) {
 }
 
 void aggregator_session::ask_for_clock(instant now) {
-  clock_.aggregator_us = to_ns(now) / ns_per_us;
+  clock_.aggregator_us = to_us(now);
   asking_ = put(clock_reading{clock_.aggregator_us, 0}).has_value();
 }
 

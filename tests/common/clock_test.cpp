@@ -123,5 +123,7 @@ TEST_SUITE("common/clock") {
     const auto t = binnacle::from_ns(1'234'567'890'123);
     CHECK(binnacle::to_ns(t) == 1'234'567'890'123);
     CHECK(binnacle::to_ns(t + 1us) == 1'234'567'891'123);
+    CHECK(binnacle::to_us(t) == 1'234'567'890);
+    CHECK(binnacle::from_us(1'234'567'890) == t - 123ns);
   }
 }
