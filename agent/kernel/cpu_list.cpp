@@ -35,4 +35,8 @@ std::optional<std::vector<unsigned>> read_cpu_list(const std::string& path) {
   return text ? parse_cpu_list(*text) : std::nullopt;
 }
 
+std::optional<std::vector<unsigned>> online_cpus(const std::string& sys_root) {
+  return read_cpu_list(sys_root + "/devices/system/cpu/online");
+}
+
 }  // namespace binnacle::agent

@@ -13,8 +13,9 @@ namespace binnacle::agent {
 /// bitmap_parselist().
 std::optional<std::vector<unsigned>> parse_cpu_list(std::string_view text);
 
-/// Reads such a list from a file, for example a PMU's `cpumask` or the CPUs' `online`. Nothing if it cannot
-/// be read.
+/// Reads such a list from a file, for example a PMU's `cpumask`. Nothing if it cannot be read.
 std::optional<std::vector<unsigned>> read_cpu_list(const std::string& path);
+/// The CPUs that are online. Nothing if the list cannot be read.
+std::optional<std::vector<unsigned>> online_cpus(const std::string& sys_root);
 
 }  // namespace binnacle::agent

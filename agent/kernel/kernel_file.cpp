@@ -82,6 +82,15 @@ std::optional<std::string> read_line(const std::string& path) {
   return clean_utf8(trimmed(all.substr(0, end)));
 }
 
+std::vector<std::string> names_in(const std::string& folder) {
+  std::vector<std::string> names;
+  std::error_code bad;
+  for (std::filesystem::directory_iterator it(folder, bad), end; !bad && it != end; it.increment(bad))
+    names.push_back(it->path().filename().string());
+  std::ranges::sort(names);
+  return names;
+}
+
 bool there(const std::string& path) {
   std::error_code bad;
   return std::filesystem::exists(path, bad);

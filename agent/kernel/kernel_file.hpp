@@ -41,6 +41,9 @@ class kernel_file {
 /// that are not UTF-8 are '?', as on the board: names that differ here differ there, too.
 std::optional<std::string> read_line(const std::string& path);
 
+/// The names in a folder, sorted. Empty if the folder cannot be read.
+std::vector<std::string> names_in(const std::string& folder);
+
 /// Whether something exists at `path`. False also if this program may not look there.
 bool there(const std::string& path);
 

@@ -40,16 +40,12 @@ std::optional<unsigned> word_named(std::string_view name) {
 
 // The names of the event files in a folder. Files that end in .scale, .unit, .snapshot or .per-pkg are left
 // out: they describe another file's event.
-std::vector<std::string> names_in(const std::string& folder) {
-  std::vector<std::string> names;
-  std::error_code bad;
-  for (fs::directory_iterator it(folder, bad), end; !bad && it != end; it.increment(bad)) {
-    auto name = it->path().filename().string();
-    const auto ends = [&](std::string_view what) { return name.ends_with(what); };
-    if (ends(".scale") || ends(".unit") || ends(".snapshot") || ends(".per-pkg")) continue;
-    names.push_back(std::move(name));
-  }
-  std::sort(names.begin(), names.end());
+std::vector<std::string> event_files_in(const std::string& folder) {
+  auto names = names_in(folder);
+  std::erase_if(names, [](std::string_view name) {
+    return name.ends_with(".scale") || name.ends_with(".unit") || name.ends_with(".snapshot") ||
+           name.ends_with(".per-pkg");
+  });
   return names;
 }
 
@@ -83,7 +79,7 @@ pmu_device::pmu_device(std::string folder, std::uint32_t type)
       box_cpus_(read_cpu_list(folder_ + "/cpumask")),
       core_cpus_(read_cpu_list(folder_ + "/cpus")) {}
 
-std::vector<std::string> pmu_device::alias_names() const { return names_in(folder_ + "/events"); }
+std::vector<std::string> pmu_device::alias_names() const { return event_files_in(folder_ + "/events"); }
 std::vector<std::string> pmu_device::format_names() const { return names_in(folder_ + "/format"); }
 
 std::optional<pmu_alias> pmu_device::alias(const std::string& name) const {
@@ -156,16 +152,13 @@ result<perf_encoding> pmu_device::encode(std::string_view terms) const {
 
 std::vector<pmu_device> find_pmu_devices(const std::string& sys_root) {
   std::vector<pmu_device> found;
-  std::error_code bad;
-  for (fs::directory_iterator it(sys_root + "/bus/event_source/devices", bad), end; !bad && it != end;
-       it.increment(bad)) {
-    const auto folder = it->path().string();
+  const auto devices = sys_root + "/bus/event_source/devices";
+  for (const auto& name : names_in(devices)) {
+    const auto folder = devices + "/" + name;
     const auto text = read_line(folder + "/type");
     const auto type = text ? parse_unsigned(*text) : std::nullopt;
     if (type && *type <= 0xffff'ffff) found.emplace_back(folder, static_cast<std::uint32_t>(*type));
   }
-  std::sort(found.begin(), found.end(),
-            [](const pmu_device& a, const pmu_device& b) { return a.name() < b.name(); });
   return found;
 }
 

@@ -12,7 +12,7 @@ namespace binnacle::agent::test {
 /// CPUs or others than there are, and counting on whole CPUs needs a privilege.
 inline bool every_cpu_can_be_counted() {
   constexpr perf_encoding context_switches{.type = 1, .config = 3};
-  const auto online = read_cpu_list("/sys/devices/system/cpu/online").value_or(std::vector<unsigned>());
+  const auto online = online_cpus("/sys").value_or(std::vector<unsigned>());
   return !online.empty() && std::ranges::all_of(online, [&](unsigned cpu) {
     return static_cast<bool>(open_perf_event({.event = context_switches, .cpu = cpu}));
   });

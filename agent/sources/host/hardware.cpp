@@ -8,14 +8,11 @@
 
 #include <algorithm>
 #include <bit>
-#include <filesystem>
 #include <set>
 #include <vector>
 
 namespace binnacle::agent {
 namespace {
-
-namespace fs = std::filesystem;
 
 unsigned sockets_of(const std::string& sys_root) {
   std::set<std::string> packages;
@@ -54,10 +51,9 @@ std::map<std::string, unsigned> pci_classes(const std::string& sys_root) {
   constexpr std::string_view mark = "0x";
   constexpr std::size_t digits = 4;  // class and subclass; the next two are the programming interface
   std::map<std::string, unsigned> counts;
-  std::error_code bad;
-  for (fs::directory_iterator it(sys_root + "/bus/pci/devices", bad), end; !bad && it != end;
-       it.increment(bad)) {
-    const auto what = read_line(it->path().string() + "/class").value_or("");
+  const auto devices = sys_root + "/bus/pci/devices";
+  for (const auto& name : names_in(devices)) {
+    const auto what = read_line(devices + "/" + name + "/class").value_or("");
     if (what.starts_with(mark)) ++counts[what.substr(0, mark.size() + digits)];
   }
   return counts;

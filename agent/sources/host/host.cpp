@@ -189,7 +189,7 @@ host_source::host_source(host_options options, clocks time)
 result<void> host_source::discover(board& out) {
   if (about_ != board::no_group) return {};
   about_ = out.add_group("host", "hardware", options_.period, metrics::stale_after(options_.period));
-  const auto online = read_cpu_list(options_.sys_root + "/devices/system/cpu/online");
+  const auto online = online_cpus(options_.sys_root);
   least_watts_ = least_watts_per_cpu * static_cast<double>(online ? online->size() : 0);
   const auto h = read_hardware(options_.proc_root, options_.sys_root);
   sockets_ = h.sockets;

@@ -79,9 +79,8 @@ std::string name_of(const std::string& driver, const std::string& device) {
 
 std::vector<input_file> inputs_in(const std::string& folder) {
   std::vector<input_file> found;
-  std::error_code bad;
-  for (fs::directory_iterator it(folder, bad), end; !bad && it != end; it.increment(bad)) {
-    if (auto one = input_of(it->path().filename().string())) found.push_back(std::move(*one));
+  for (const auto& name : names_in(folder)) {
+    if (auto one = input_of(name)) found.push_back(std::move(*one));
   }
   std::ranges::sort(found, [](const input_file& a, const input_file& b) {
     return a.what != b.what ? a.what < b.what : a.number < b.number;

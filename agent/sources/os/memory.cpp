@@ -7,13 +7,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <filesystem>
 #include <tuple>
 
 namespace binnacle::agent {
 namespace {
-
-namespace fs = std::filesystem;
 
 class memory_part final : public text_part {
  public:
@@ -63,16 +60,11 @@ class hugepages_part final : public os_part {
   result<void> discover(board& out, board::group_ref group) override {
     add_pools(sys_ + "/kernel/mm/hugepages", "", out, group);
     if (pools_.empty()) return error{errc::not_found, sys_ + "/kernel/mm/hugepages: no page sizes there"};
-    std::error_code bad;
-    std::vector<std::string> nodes;
-    for (fs::directory_iterator it(sys_ + "/devices/system/node", bad), end; !bad && it != end;
-         it.increment(bad)) {
-      const auto name = it->path().filename().string();
-      if (name.starts_with("node") && parse_unsigned(name.substr(4))) nodes.push_back(name);
+    const auto nodes = sys_ + "/devices/system/node";
+    for (const auto& name : names_in(nodes)) {
+      if (name.starts_with("node") && parse_unsigned(name.substr(4)))
+        add_pools(nodes + "/" + name + "/hugepages", name.substr(4), out, group);
     }
-    std::sort(nodes.begin(), nodes.end());
-    for (const auto& n : nodes)
-      add_pools(sys_ + "/devices/system/node/" + n + "/hugepages", n.substr(4), out, group);
     return {};
   }
 
@@ -107,10 +99,8 @@ class hugepages_part final : public os_part {
 
   // `node` is empty for the whole machine.
   void add_pools(const std::string& folder, const std::string& node, board& out, board::group_ref group) {
-    std::error_code bad;
-    for (fs::directory_iterator it(folder, bad), end; !bad && it != end; it.increment(bad)) {
-      const auto path = it->path().string();
-      const auto name = it->path().filename().string();
+    for (const auto& name : names_in(folder)) {
+      const auto path = folder + "/" + name;
       constexpr std::string_view prefix = "hugepages-";
       if (!name.starts_with(prefix) || !name.ends_with("kB")) continue;
       const auto size = name.substr(prefix.size());

@@ -43,14 +43,11 @@ sensor_chip& chip_of(sensor_chips& chips, const fs::path& parent, const std::str
 sensor_chips find_power_zones(const std::string& sys_root) {
   const fs::path parent = sys_root + "/class/powercap";
   std::vector<std::string> entries;
-  std::error_code bad;
-  for (fs::directory_iterator it(parent, bad), end; !bad && it != end; it.increment(bad)) {
-    const auto entry = it->path().filename().string();
+  for (const auto& entry : names_in(parent.string())) {
     // RAPL's zones count energy, and the source rapl reads them.
-    if (!control_type_of(entry).empty() && !entry.starts_with("intel-rapl") && shows_power(it->path()))
+    if (!control_type_of(entry).empty() && !entry.starts_with("intel-rapl") && shows_power(parent / entry))
       entries.push_back(entry);
   }
-  std::ranges::sort(entries);
 
   sensor_chips chips;
   for (const auto& entry : entries) {

@@ -42,7 +42,7 @@ void add_findings(const kind_of_events& kind, const std::string& proc_root, std:
 
 std::vector<finding> pmu_source::probe() {
   std::vector<finding> found;
-  const auto online = read_cpu_list(options_.sys_root + "/devices/system/cpu/online");
+  const auto online = online_cpus(options_.sys_root);
   if (!online || online->empty()) {
     return {{finding::grade::broken, "events counted by the kernel and the CPUs",
              options_.sys_root + "/devices/system/cpu/online cannot be read", "check sys-root"}};

@@ -72,7 +72,7 @@ int pod_source::choose_events(board& out) {
 }
 
 result<void> pod_source::discover(board& out) {
-  const auto online = read_cpu_list(options_.sys_root + "/devices/system/cpu/online");
+  const auto online = online_cpus(options_.sys_root);
   if (!online || online->empty()) {
     return error{errc::not_found,
                  options_.sys_root + "/devices/system/cpu/online cannot be read: check sys-root"};
@@ -147,8 +147,7 @@ void pod_source::follow(board& out) {
 }
 
 result<void> pod_source::read(board& out) {
-  if (const auto online = read_cpu_list(options_.sys_root + "/devices/system/cpu/online"); online)
-    online_ = *online;
+  if (const auto online = online_cpus(options_.sys_root); online) online_ = *online;
   if (perf_cgroups(options_.sys_root).empty()) return error{errc::not_found, no_cgroups()};
   follow(out);
   for (auto& [uid, p] : pods_) read_pod(p, time_.now(), out);

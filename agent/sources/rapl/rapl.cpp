@@ -105,7 +105,7 @@ double rapl_source::most_watts(const rapl_zone& z, std::uint64_t range_uj) const
 
 // The CPUs that are online are shared out evenly among the packages, which is exact enough for such a bound.
 void rapl_source::set_least_watts() {
-  const auto online = read_cpu_list(options_.sys_root + "/devices/system/cpu/online");
+  const auto online = online_cpus(options_.sys_root);
   const double of_cpus = least_watts_per_cpu * static_cast<double>(online ? online->size() : 0);
   const auto is_package = [](const metered_zone& z) { return z.about.is_package(); };
   const auto packages = static_cast<double>(std::ranges::count_if(zones_, is_package));
@@ -233,7 +233,7 @@ void rapl_source::announce(metered_zone& z, board& out) const {
 // Three files for each CPU are many on a large machine. Where a CPU sits does not change, so they are read
 // again only when other CPUs are online. Returns whether they were read.
 bool rapl_source::find_dies_online() {
-  auto online = read_cpu_list(options_.sys_root + "/devices/system/cpu/online");
+  auto online = online_cpus(options_.sys_root);
   if (online && online == online_) return false;
   online_ = std::move(online);
   dies_online_.clear();

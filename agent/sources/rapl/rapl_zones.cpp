@@ -33,10 +33,8 @@ std::optional<unsigned> index_below(std::string_view entry, std::string_view par
 std::vector<std::string> children(const std::string& parent) {
   const auto name = fs::path(parent).filename().string();
   std::vector<std::pair<unsigned, std::string>> found;
-  std::error_code bad;
-  for (fs::directory_iterator it(parent, bad), end; !bad && it != end; it.increment(bad)) {
-    if (const auto index = index_below(it->path().filename().string(), name))
-      found.emplace_back(*index, it->path());
+  for (const auto& entry : names_in(parent)) {
+    if (const auto index = index_below(entry, name)) found.emplace_back(*index, parent + "/" + entry);
   }
   std::sort(found.begin(), found.end());
   std::vector<std::string> folders;
@@ -143,11 +141,8 @@ bool shows(std::span<const rapl_zone> zones, const rapl_zone& z) {
 
 // A control type of powercap that has zones and does not belong to RAPL. Empty if there is none.
 std::string other_control_type(const std::string& sys_root) {
-  std::error_code bad;
   std::string other;
-  for (fs::directory_iterator it(sys_root + "/class/powercap", bad), end; !bad && it != end;
-       it.increment(bad)) {
-    const auto entry = it->path().filename().string();
+  for (const auto& entry : names_in(sys_root + "/class/powercap")) {
     if (entry.starts_with("intel-rapl")) return {};
     if (const auto colon = entry.find(':'); colon != entry.npos) other = entry.substr(0, colon);
   }

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <string>
+#include <vector>
 
 namespace kernel_file_test {
 
@@ -55,6 +56,15 @@ TEST_CASE("a line has a question mark for each byte that is not UTF-8, as on the
   temp_folder folder;
   folder.write("name", "package-\xff \xc3\xa9\n");
   CHECK(read_line(folder / "name") == "package-? \xc3\xa9");
+}
+
+TEST_CASE("the names in a folder are sorted, and a folder that is not there has none") {
+  temp_folder folder;
+  folder.write("b", "");
+  folder.write("c/d", "");
+  folder.write("a", "");
+  CHECK(names_in(folder.path()) == std::vector<std::string>{"a", "b", "c"});
+  CHECK(names_in(folder / "e").empty());
 }
 
 TEST_CASE("a whole number, or why there is none") {
