@@ -39,7 +39,7 @@ patient_reader::answer read_now(const std::string& path) {
 }
 
 // The names in the folder that the glob fits, sorted.
-std::vector<std::string> names_in(const fs::path& folder, std::string_view glob) {
+std::vector<std::string> fitting_names(const fs::path& folder, std::string_view glob) {
   std::vector<std::string> names;
   std::error_code bad;
   for (fs::directory_iterator it(folder, bad), end; !bad && it != end && names.size() < most_entries;
@@ -69,7 +69,7 @@ class gatherer {
     const auto slash = std::min(folders.find('/'), folders.size());
     const auto rest = folders.substr(std::min(slash + 1, folders.size()));
     bool any = false;
-    for (const auto& name : names_in(folder, folders.substr(0, slash))) {
+    for (const auto& name : fitting_names(folder, folders.substr(0, slash))) {
       YAML::Node child = into[name] ? YAML::Node(into[name]) : YAML::Node(YAML::NodeType::Map);
       if (!child.IsMap() || !gather(folder / name, rest, files, child)) continue;
       into[name] = child;
@@ -83,7 +83,7 @@ class gatherer {
   void gather_files(const fs::path& folder, const std::string& before, std::string_view glob,
                     YAML::Node into) {
     const auto slash = glob.find('/');
-    for (const auto& name : names_in(folder, glob.substr(0, std::min(slash, glob.size())))) {
+    for (const auto& name : fitting_names(folder, glob.substr(0, std::min(slash, glob.size())))) {
       if (slash == glob.npos) {
         gather_file(folder / name, before + name, into);
       } else {

@@ -6,7 +6,7 @@ namespace binnacle::agent {
 namespace {
 
 using metrics::member;
-using std::chrono::seconds;
+using namespace std::chrono_literals;
 
 constexpr member dcmi[] = {{"bmc_dcmi_power_watts"}};
 constexpr member dcmi_window[] = {
@@ -24,16 +24,16 @@ constexpr member zones[] = {{"os_thermal_zone_temperature_celsius"}};
 
 // A BMC's value is a mean of up to a minute, while psys is an energy counter like those of the packages. DCMI
 // may be measured behind the supplies, which lose a tenth and more, and a supply's sensor has coarse steps.
-constexpr whole_machine_check::settings slowly{.below_for = seconds(60), .may_hang = false};
-constexpr whole_machine_check::settings slowly_or_hanging{.below_for = seconds(60), .collapsed_share = 0.1};
-constexpr whole_machine_check::settings same_thing{.below_for = seconds(60),
+constexpr whole_machine_check::settings slowly{.below_for = 60s, .may_hang = false};
+constexpr whole_machine_check::settings slowly_or_hanging{.below_for = 60s, .collapsed_share = 0.1};
+constexpr whole_machine_check::settings same_thing{.below_for = 60s,
                                                    .may_hang = false,
                                                    .lower = disbelief::below_other,
                                                    .tolerance = 0.20,
                                                    .tolerance_watts = 20};
 constexpr comparison of_dcmi[] = {{"", slowly_or_hanging}, {"psys", slowly}, {"bmc", same_thing}};
 constexpr comparison of_supplies[] = {{"", slowly_or_hanging}, {"psys", slowly}, {"dcmi", same_thing}};
-constexpr comparison of_psys[] = {{"", {.below_for = seconds(10), .may_hang = false}}};
+constexpr comparison of_psys[] = {{"", {.below_for = 10s, .may_hang = false}}};
 constexpr comparison of_chips[] = {{"rapl", slowly}};
 constexpr way power_ways[] = {
     {.source = "dcmi", .parts = dcmi, .compared = of_dcmi, .sisters = dcmi_window},
