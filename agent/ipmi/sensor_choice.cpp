@@ -50,8 +50,10 @@ sensor_role role_of_power(const sensor& s, const std::string& name) {
   const bool of_supply = s.entity_id == 0x0a || has_any(name, {"psu", "power supply"}) ||
                          has_numbered(name, "ps") || has_numbered(name, "pmb");
   if (of_supply) return has_any(name, {"out"}) ? sensor_role::psu_output : sensor_role::psu_input;
-  const bool part_of_it = has_any(
-      name, {"cpu", "proc", "gpu", "mem", "dimm", "hdd", "ssd", "disk", "drive", "fan", "pcie", "riser"});
+  const bool part_of_it =
+      has_any(name, {"cpu", "proc", "gpu", "accel", "mem", "dimm", "fan", "pcie", "riser", "switch"}) ||
+      has_any(name, {"hdd", "ssd", "nvme", "disk", "drive", "raid", "storage", "backplane"}) ||
+      has_any(name, {"nic ", "network", "sysio", "io power", "io total"});
   // In a blade the chassis is the enclosure with all its machines.
   const bool more_than_it = has_any(name, {"chassis"});
   if (part_of_it || more_than_it) return sensor_role::none;

@@ -28,7 +28,7 @@ std::string with_cpus(std::string machine, double cpus) {
 }
 
 std::string_view part_measured(std::string_view source) noexcept {
-  if (source == "dcmi" || source == "bmc") return "machine";
+  if (source == "dcmi" || source == "bmc" || source == "supplies") return "machine";
   if (source == "psys") return "platform";
   if (source == "rapl" || source == "arm-scmi" || source == "hwmon") return "processors";
   return {};

@@ -100,7 +100,8 @@ inline constexpr family bmc[] = {
      .unit = "watts",
      .exponent = -1,
      .help = "A power sensor. Scope node: it counts for the node's power (the sensor of the whole system, or "
-             "without one the inputs of all power supplies). Scope part: any other.",
+             "without one the inputs of all power supplies). Scope supply: the input of a supply beside such "
+             "a sensor. Scope part: any other.",
      .labels = bmc_sensor_scope,
      .rule = node_rule::sum,
      .members = bmc_node_watts,

@@ -15,11 +15,11 @@ inline constexpr family host[] = {
      .unit = "watts",
      .exponent = -1,
      .help = "Power of the machine, from the best source: dcmi, else bmc (the system's power sensor or "
-             "the sum of its supplies), psys, rapl (packages and dram), arm-scmi, hwmon (the "
-             "processors, those named in power-sensors). The label says which. If that source has no "
-             "value any more, the metric is absent, unless another source measures the same. After the "
-             "start it is absent, too, while the agent looks for a source that measures more (power- "
-             "wait).",
+             "the sum of its supplies), supplies (that sum, if the system's sensor is not used), psys, rapl "
+             "(packages and dram), arm-scmi, hwmon (the processors, those named in power-sensors). The label "
+             "says which. If that source has no value any more, the metric is absent, unless another source "
+             "measures the same. After the start it is absent, too, while the agent looks for a source that "
+             "measures more (power-wait).",
      .labels = host_origin,
      .source = "host",
      .privilege = "that of the source"},

@@ -70,16 +70,19 @@ std::map<std::string, sensor_name> names_of(std::span<const ipmi::sensor> all) {
   return names;
 }
 
-std::set<std::string> node_power(std::span<const ipmi::sensor> all) {
+std::map<std::string, std::string_view> power_scopes(std::span<const ipmi::sensor> all) {
   const ipmi::sensor* system = nullptr;
-  std::set<std::string> inputs;
   for (const auto& s : all) {
-    if (family_of(s) != "bmc_power_watts") continue;
-    if (s.role == sensor_role::psu_input) inputs.insert(s.key);
-    if (s.role == sensor_role::system_power && (system == nullptr || s.number < system->number)) system = &s;
+    if (family_of(s) != "bmc_power_watts" || s.role != sensor_role::system_power) continue;
+    if (system == nullptr || s.number < system->number) system = &s;
   }
-  if (system != nullptr) return {system->key};
-  return inputs;
+  std::map<std::string, std::string_view> scopes;
+  if (system != nullptr) scopes.emplace(system->key, "node");
+  for (const auto& s : all) {
+    if (family_of(s) == "bmc_power_watts" && s.role == sensor_role::psu_input)
+      scopes.emplace(s.key, system != nullptr ? "supply" : "node");
+  }
+  return scopes;
 }
 
 std::map<std::string, std::uint32_t> keys_wanted(std::span<const ipmi::sensor> all,

@@ -4,7 +4,6 @@
 #include "common/wire/messages.hpp"
 
 #include <map>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -26,11 +25,13 @@ struct sensor_name {
 /// is appended (Dell calls both processors' sensors "Temp"), and if that is not enough, the key.
 std::map<std::string, sensor_name> names_of(std::span<const ipmi::sensor> all);
 
-/// The power sensors that make up the node's watts, by key. That is the sensor of the whole system (the one
-/// with the lowest number if there are several). Without such a sensor it is the inputs of all power
-/// supplies. It is never both, since both measure the same watts. Outputs of supplies and parts of the system
-/// never count.
-std::set<std::string> node_power(std::span<const ipmi::sensor> all);
+/// What the power sensors measure, by key: the label `scope` of those that are not "part".
+/// "node": they make up the node's watts. That is the sensor of the whole system (the one with the lowest
+/// number if there are several). Without such a sensor it is the inputs of all power supplies.
+/// "supply": the inputs of the supplies beside such a sensor. Both measure the same watts, so their sum is
+/// never added, but shows a sensor that is not the whole system's.
+/// Outputs of supplies and parts of the system are in neither.
+std::map<std::string, std::string_view> power_scopes(std::span<const ipmi::sensor> all);
 
 /// The sensors behind the families that policies watch, and how often each is wanted, in milliseconds.
 /// Sensors that `excluded` names (globs as in ipmi::wanted_sensors) are left out.

@@ -52,7 +52,11 @@ void sensor_series::announce(const bmc_snapshot& from, board& out) {
   });
 
   const auto names = names_of(from.sensors());
-  const auto counting = node_power(from.sensors());
+  const auto scopes = power_scopes(from.sensors());
+  const auto scope_of = [&scopes](const std::string& key) {
+    const auto at = scopes.find(key);
+    return at == scopes.end() ? std::string_view("part") : at->second;
+  };
   for (const auto& [key, period_ms] : from.plan()) {
     const auto at = there.find(key);
     if (at == there.end()) continue;
@@ -69,10 +73,10 @@ void sensor_series::announce(const bmc_snapshot& from, board& out) {
         continue;
       }
       // The inventory is new, so thresholds, names or roles may be different.
-      auto fresh = make(*at->second, names.at(key), period_ms, counting.contains(key), out);
+      auto fresh = make(*at->second, names.at(key), period_ms, scope_of(key), out);
       if (!fresh.same_series(e)) {
         out.remove_group(e.group);
-        fresh = make(*at->second, names.at(key), period_ms, counting.contains(key), out);
+        fresh = make(*at->second, names.at(key), period_ms, scope_of(key), out);
       } else {
         fresh.states = std::move(e.states);
         fresh.statistics = e.statistics;
@@ -83,12 +87,12 @@ void sensor_series::announce(const bmc_snapshot& from, board& out) {
       e = std::move(fresh);
       continue;
     }
-    sensors_.emplace(key, make(*at->second, names.at(key), period_ms, counting.contains(key), out));
+    sensors_.emplace(key, make(*at->second, names.at(key), period_ms, scope_of(key), out));
   }
 }
 
 sensor_series::entry sensor_series::make(const ipmi::sensor& s, sensor_name name, std::uint32_t period_ms,
-                                         bool counts, board& out) {
+                                         std::string_view scope, board& out) {
   entry e;
   e.about = s;
   e.period_ms = period_ms;
@@ -113,7 +117,7 @@ sensor_series::entry sensor_series::make(const ipmi::sensor& s, sensor_name name
   }
   auto labels = labels_of(name);
   if (family == "bmc_power_watts") {
-    labels.emplace_back("scope", counts ? "node" : "part");
+    labels.emplace_back("scope", scope);
     e.value = out.add_series(e.group, family, std::move(labels));
   } else if (s.kind != sensor_kind::state) {
     e.value = out.add_series(e.group, family, std::move(labels));

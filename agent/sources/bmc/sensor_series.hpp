@@ -60,7 +60,8 @@ class sensor_series {
     }
   };
 
-  entry make(const ipmi::sensor& s, sensor_name name, std::uint32_t period_ms, bool counts, board& out);
+  entry make(const ipmi::sensor& s, sensor_name name, std::uint32_t period_ms, std::string_view scope,
+             board& out);
   void show_value(entry& e, double value, board& out);
   void show_statistics(entry& e, const ipmi::reading& r, instant now, board& out);
   void show_states(entry& e, const std::vector<std::string>& words, board& out);

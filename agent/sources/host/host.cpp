@@ -5,6 +5,7 @@
 #include "agent/sources/host/hardware.hpp"
 #include "agent/sources/host/ways.hpp"
 #include "agent/sources/power_rules.hpp"
+#include "common/text/text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -138,7 +139,16 @@ std::string_view words_of(std::string_view witness) {
   return witness == "rapl" ? "packages and memory" : witness == "psys" ? "platform (psys)" : "processors";
 }
 
-std::string sentence(std::string_view way, const whole_machine_check& check, std::string_view witness) {
+/// The name of the only sensor of a way. Empty if there are several, or it has none.
+std::string_view only_sensor(const part_inventory& parts) {
+  const auto all = parts.present();
+  return all.size() == 1 ? metrics::label_of(all.front().labels, "sensor") : std::string_view();
+}
+
+std::string sentence(std::string_view source, std::string_view sensor, const whole_machine_check& check,
+                     std::string_view witness) {
+  const auto way =
+      sensor.empty() ? std::string(source) : fmt::format("{} ({})", source, in_quotes(sensor, 60));
   constexpr std::string_view goes_without("host_power_watts does not use it until the numbers agree again");
   switch (check.set_aside_for()) {
     case disbelief::zero:
@@ -149,14 +159,15 @@ std::string sentence(std::string_view way, const whole_machine_check& check, std
     case disbelief::below_parts:
       return fmt::format("{} said {:.1f} W, less than the {:.1f} W of the {}, a part of it: {}; {}", way,
                          check.watts(), check.other_watts(), words_of(witness), goes_without,
-                         way == "psys"    ? "newer firmware may measure it correctly"
-                         : way == "hwmon" ? "a sensor may be missing in power-sensors"
-                                          : "a supply may be missing in the sum, or the BMC needs a reset");
+                         source == "psys" ? "newer firmware may measure it correctly"
+                         : source == "hwmon"
+                             ? "a sensor may be missing in power-sensors"
+                             : "a supply may be missing in the sum, or the BMC needs a reset");
     case disbelief::below_other:
       return fmt::format(
           "{} said {:.1f} W, less than the {:.1f} W of {}, which measures the same machine: {}; a supply may "
-          "be missing in the sum, or the BMC needs a reset; supplies that feed other machines, too, are left "
-          "out by bmc-roles (PATTERN=none)",
+          "be missing in the sum, or the BMC needs a reset; a sensor of a part, and supplies that feed other "
+          "machines, too, are left out by bmc-roles (PATTERN=none)",
           way, check.watts(), check.other_watts(), witness, goes_without);
     case disbelief::stands_still:
       return fmt::format(
@@ -400,7 +411,7 @@ disbelief host_source::compare(figure& f, std::size_t way, const std::vector<con
     if (why != disbelief::none || found == disbelief::none) continue;
     why = found;
     if (!told || found != disbelief::zero)
-      doubt(sentence(mine.source, check, with ? ways[*with].source : "rapl"));
+      doubt(sentence(mine.source, only_sensor(f.parts[way]), check, with ? ways[*with].source : "rapl"));
   }
   const bool impossible = why != disbelief::none && why != disbelief::stands_still;
   withhold(f, way, impossible, out);

@@ -12,6 +12,7 @@ constexpr member dcmi[] = {{"bmc_dcmi_power_watts"}};
 constexpr member dcmi_window[] = {
     {"bmc_dcmi_average_power_watts"}, {"bmc_dcmi_minimum_power_watts"}, {"bmc_dcmi_maximum_power_watts"}};
 constexpr member bmc_power[] = {{"bmc_power_watts", "scope", "node"}};
+constexpr member supplies[] = {{"bmc_power_watts", "scope", "supply"}};
 constexpr member psys[] = {{"rapl_zone_power_watts", "zone", "psys"}};
 constexpr member psys_energy[] = {{"rapl_energy_joules_total", "zone", "psys"}};
 // Dram has a meter of its own. Core and uncore are parts of the package, so they are not added.
@@ -31,13 +32,25 @@ constexpr whole_machine_check::settings same_thing{.below_for = 60s,
                                                    .lower = disbelief::below_other,
                                                    .tolerance = 0.20,
                                                    .tolerance_watts = 20};
-constexpr comparison of_dcmi[] = {{"", slowly_or_hanging}, {"psys", slowly}, {"bmc", same_thing}};
-constexpr comparison of_supplies[] = {{"", slowly_or_hanging}, {"psys", slowly}, {"dcmi", same_thing}};
+// Supplies may feed other machines of their enclosure, too. So beside them a sensor of one machine must be
+// far too low: that of a network card, say, which is called "NIC Total Power".
+constexpr whole_machine_check::settings far_below{.below_for = 60s,
+                                                  .may_hang = false,
+                                                  .lower = disbelief::below_other,
+                                                  .tolerance = 0.80,
+                                                  .tolerance_watts = 0};
+constexpr comparison of_dcmi[] = {
+    {"", slowly_or_hanging}, {"psys", slowly}, {"bmc", same_thing}, {"supplies", far_below}};
+constexpr comparison of_bmc[] = {
+    {"", slowly_or_hanging}, {"psys", slowly}, {"dcmi", same_thing}, {"supplies", far_below}};
+constexpr comparison of_supplies[] = {
+    {"", slowly_or_hanging}, {"psys", slowly}, {"dcmi", same_thing}, {"bmc", same_thing}};
 constexpr comparison of_psys[] = {{"", {.below_for = 10s, .may_hang = false}}};
 constexpr comparison of_chips[] = {{"rapl", slowly}};
 constexpr way power_ways[] = {
     {.source = "dcmi", .parts = dcmi, .compared = of_dcmi, .sisters = dcmi_window},
-    {.source = "bmc", .parts = bmc_power, .bays = true, .looked_for = "bmc_sensors", .compared = of_supplies},
+    {.source = "bmc", .parts = bmc_power, .bays = true, .looked_for = "bmc_sensors", .compared = of_bmc},
+    {.source = "supplies", .parts = supplies, .bays = true, .compared = of_supplies},
     {.source = "psys",
      .parts = psys,
      .of = platform,

@@ -66,6 +66,8 @@ TEST_CASE("watts of a supply and of the system are told apart, so that nobody ad
 
 TEST_CASE("the watts of a part are not the machine's, whatever total it is of") {
   CHECK(role(power, "Total_Power") == sensor_role::system_power);
+  for (const char* name : {"NIC Total Power", "SysIO Power", "IO Total Power", "System Storage Power"})
+    CHECK(role(power, name) == sensor_role::none);
   for (const auto* name : {"CPU_Total_Power", "MEM_Total_Power", "HDD_Total_Power", "GPU_Total_Power",
                            "SYS_FAN_PWR", "Total DIMM Power"}) {
     CAPTURE(name);

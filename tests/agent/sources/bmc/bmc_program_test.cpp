@@ -117,7 +117,7 @@ TEST_CASE("a BMC's values arrive under their names, and follow") {
   const auto metrics = a.client->get("/metrics").body;
   CHECK(metrics.find("sensor=\"Sys Power\",entity=\"system board 1\",id=\"20.0.09\",scope=\"node\"") !=
         metrics.npos);
-  CHECK(metrics.find("sensor=\"PSU1 Input\",entity=\"power supply 1\",id=\"20.0.07\",scope=\"part\"") !=
+  CHECK(metrics.find("sensor=\"PSU1 Input\",entity=\"power supply 1\",id=\"20.0.07\",scope=\"supply\"") !=
         metrics.npos);
 
   r.sim.set("Inlet Temp", 46);

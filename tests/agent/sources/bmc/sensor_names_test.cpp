@@ -4,14 +4,13 @@
 
 #include <doctest/doctest.h>
 
-#include <set>
+#include <map>
 
 using namespace binnacle;
 using namespace binnacle::agent;
 using agent::test::sensor_of;
 using ipmi::sensor_kind;
 using ipmi::sensor_role;
-using keys = std::set<std::string>;
 
 namespace {
 
@@ -60,14 +59,17 @@ TEST_CASE("every kind and unit has its family") {
 }
 
 TEST_CASE("the node's watts are the system's sensor, or else the inputs of its supplies, never both") {
+  using scopes = std::map<std::string, std::string_view>;
   const auto in1 = power("in1", sensor_role::psu_input), in2 = power("in2", sensor_role::psu_input);
   const auto out1 = power("out1", sensor_role::psu_output), cpu = power("cpu", sensor_role::none);
-  CHECK(node_power(std::vector{in1, in2, out1, cpu}) == keys{"in1", "in2"});
-  CHECK(node_power(std::vector{in1, in2, power("sys", sensor_role::system_power)}) == keys{"sys"});
-  CHECK(node_power(std::vector{power("b", sensor_role::system_power, 9),
-                               power("a", sensor_role::system_power, 3)}) == keys{"a"});
-  CHECK(node_power(std::vector{out1, cpu}).empty());
-  CHECK(node_power(std::vector{power("dcmi.power", sensor_role::system_power), in1}) == keys{"in1"});
+  CHECK(power_scopes(std::vector{in1, in2, out1, cpu}) == scopes{{"in1", "node"}, {"in2", "node"}});
+  CHECK(power_scopes(std::vector{in1, in2, power("sys", sensor_role::system_power)}) ==
+        scopes{{"in1", "supply"}, {"in2", "supply"}, {"sys", "node"}});
+  CHECK(power_scopes(std::vector{power("b", sensor_role::system_power, 9),
+                                 power("a", sensor_role::system_power, 3)}) == scopes{{"a", "node"}});
+  CHECK(power_scopes(std::vector{out1, cpu}).empty());
+  CHECK(power_scopes(std::vector{power("dcmi.power", sensor_role::system_power), in1}) ==
+        scopes{{"in1", "node"}});
 }
 
 TEST_CASE("interest in a family is interest in the sensors behind it, but not in excluded ones") {

@@ -330,7 +330,7 @@ TEST_CASE("power counts for the node by its scope, percent becomes a ratio") {
   b.show(reading_of("20.0.3", 40));
   auto node = labels("Pwr Consumption", "20.0.1"), part = labels("PS1 Input", "20.0.2");
   node.emplace_back("scope", "node");
-  part.emplace_back("scope", "part");
+  part.emplace_back("scope", "supply");
   CHECK(shown(b.out, "bmc_power_watts", node) == "320.0");
   CHECK(shown(b.out, "bmc_power_watts", part) == "330.0");
   CHECK(shown(b.out, "bmc_fan_ratio", labels("Fan1", "20.0.3")) == "0.4000");

@@ -395,6 +395,59 @@ TEST_CASE("DCMI and the supplies contradict each other: the lower one is set asi
   }
 }
 
+// The sensor that is called the system's may be that of a network card, or stand at a small number. Without
+// RAPL and DCMI nothing else showed it, and the node won every placement by lowest watts.
+TEST_CASE("a sensor of the system that says a fifth of what the supplies draw is not believed") {
+  desk d;
+  const auto system = d.out.add_series(
+      d.bmc, "bmc_power_watts", {{"sensor", "Rack Total"}, {"entity", "x"}, {"id", "1"}, {"scope", "node"}});
+  board::series_ref supply[2];
+  for (int i = 0; i < 2; ++i) {
+    const auto name = "PS" + std::to_string(i + 1);
+    supply[i] = d.out.add_series(d.bmc, "bmc_power_watts",
+                                 {{"sensor", name}, {"entity", "x"}, {"id", name}, {"scope", "supply"}});
+  }
+  d.out.remove_group(d.rapl);
+  const auto say = [&](double whole, double each) {
+    d.out.set(system, whole);
+    for (const auto s : supply) d.out.set(s, each);
+  };
+  const auto pass = [&](int seconds) {
+    for (int i = 0; i < seconds; ++i) d.tick({d.bmc});
+  };
+  SUBCASE("from the start: the supplies count") {
+    say(21, 200);
+    pass(20);
+    CHECK(d.node("supplies") == "400.0");
+    CHECK(d.set_aside("bmc", "below_other") == "1");
+    CHECK(holds(d.host.limitation(), "bmc (\"Rack Total\") said 21.0 W, less than the 400.0 W of supplies"));
+    CHECK(holds(d.host.limitation(), "bmc-roles"));
+    say(390, 200);
+    pass(60);
+    CHECK(d.node("bmc") == "390.0");
+    CHECK(d.host.limitation().empty());
+  }
+  SUBCASE("later: after a minute") {
+    say(390, 200);
+    pass(20);
+    CHECK(d.node("bmc") == "390.0");
+    say(14, 200);
+    pass(80);
+    CHECK(d.node("supplies") == "400.0");
+  }
+  SUBCASE("not because supplies feed the neighbour, too") {
+    say(150, 300);
+    pass(100);
+    CHECK(d.node("bmc") == "150.0");
+    CHECK(d.host.limitation().empty());
+  }
+  SUBCASE("a supply that the sum lacks takes nothing from the sensor") {
+    say(390, 100);
+    pass(100);
+    CHECK(d.node("bmc") == "390.0");
+  }
+}
+
 // Before, PS3 and PS4 took the sum away for ever, and after a minute the packages' 180 W were the node's.
 TEST_CASE("bays without a supply: the sum of the others counts after a minute, checked as any other") {
   desk d;
