@@ -105,8 +105,7 @@ double rapl_source::most_watts(const rapl_zone& z, std::uint64_t range_uj) const
 
 // The CPUs that are online are shared out evenly among the packages, which is exact enough for such a bound.
 void rapl_source::set_least_watts() {
-  const auto online = online_cpus(options_.sys_root);
-  const double of_cpus = least_watts_per_cpu * static_cast<double>(online ? online->size() : 0);
+  const double of_cpus = least_watts_per_cpu * static_cast<double>(count_cpus_online(options_.sys_root));
   const auto is_package = [](const metered_zone& z) { return z.about.is_package(); };
   const auto packages = static_cast<double>(std::ranges::count_if(zones_, is_package));
   double of_packages = 0;
@@ -247,11 +246,10 @@ bool rapl_source::find_dies_online() {
 
 // The packages that have a CPU online, or their dies where packages are counted by dies. The labels are those
 // that their zones would have. Empty if the kernel does not say where its CPUs sit.
-std::set<std::string> rapl_source::packages_online(const std::set<std::string>& counted) {
+std::set<std::string> rapl_source::packages_online(const std::set<std::string>& counted) const {
   constexpr std::string_view of_die = "-die-";
   const bool by_dies =
       std::ranges::any_of(counted, [&](const std::string& p) { return p.find(of_die) != p.npos; });
-  find_dies_online();
   std::set<std::string> online;
   for (const auto& [package, die] : dies_online_) {
     const bool whole = !by_dies || counted.contains(package);
@@ -274,6 +272,7 @@ void rapl_source::adopt_unseen(const std::vector<power_event>& events, board& ou
     const bool counts = known.counter && known.counter->error_number() == 0;
     if (known.about.folder.empty() && !counts) choose_door(known, events);
   }
+  find_dies_online();  // also without a package: read() then sees when other CPUs are online
   if (packages.empty()) return;
   const auto online = packages_online(packages);
   if (online.size() > packages.size()) {

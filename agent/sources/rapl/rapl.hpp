@@ -79,7 +79,7 @@ class rapl_source final : public source {
   std::string leave_out_closed(std::vector<rapl_zone>& zones, const std::vector<power_event>& events);
   void choose_door(metered_zone& known, const std::vector<power_event>& events);
   bool find_dies_online();
-  std::set<std::string> packages_online(const std::set<std::string>& counted);
+  std::set<std::string> packages_online(const std::set<std::string>& counted) const;
   void adopt_unseen(const std::vector<power_event>& events, board& out);
   void adopt_other_psys(const std::vector<power_event>& events, board& out);
   void announce_package(metered_zone& z, board& out);

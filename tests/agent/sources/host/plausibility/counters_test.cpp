@@ -208,6 +208,34 @@ TEST_CASE("wrong unit: a package in mJ where µJ are promised is implausible, an
   }
 }
 
+// Before, the least was 0 W, or that of one CPU, and a package of 0.15 W won every placement.
+TEST_CASE("wrong unit: where the list of CPUs is not the machine's, CPUs with a topology count") {
+  machine m(std::vector<zone_spec>{machines::epyc()[0]}, 0.15);
+  const std::string cpus = "devices/system/cpu/";
+  for (int cpu = 0; cpu < 64; ++cpu)
+    m.sys.write(fmt::format("{}cpu{}/topology/physical_package_id", cpus, cpu), "0\n");
+  SUBCASE("it cannot be read") { m.sys.write(cpus + "online/x", ""); }
+  SUBCASE("it is a container's") { m.sys.write(cpus + "online", "0\n"); }
+  m.begin();
+  m.pass(3s);
+  CHECK(m.package("0") == "implausible");
+  CHECK(m.watts() == std::nullopt);
+  CHECK(holds(m.rapl.limitation(), "less than the 1.60 W that it draws at least"));
+}
+
+// Before, a psys without packages was compared with the CPUs of the start for five minutes.
+TEST_CASE("wrong unit: where psys is all there is, CPUs that come online count at the next reading") {
+  machine m(std::vector<zone_spec>{{.name = "psys"}});  // draws 35 W
+  m.sys.write("devices/system/cpu/online", "0\n");
+  m.begin();
+  m.pass(5s);
+  CHECK(m.psys() == "35.0");
+  m.sys.write("devices/system/cpu/online", "0-2047\n");
+  m.pass(1s);
+  CHECK(m.psys() == "implausible");
+  CHECK(holds(m.rapl.limitation(), "less than the 51.20 W that it draws at least"));
+}
+
 TEST_CASE("wrong unit: energy that was not believed is in no later total") {
   machine m(std::vector<zone_spec>{machines::xeon_two_sockets()[0]}, 0.35);
   m.sys.write("devices/system/cpu/online", "0-7\n");
