@@ -81,6 +81,8 @@ void energy_meter::update(std::uint64_t energy_uj, instant when) noexcept {
   if (interrupted_) return start_anew(energy_uj, when, absence::gap);
   const auto elapsed = when - last_at_;
   if (elapsed < least_interval) return;
+  // The range is wrong, so where the counter wraps is not known.
+  if (energy_uj > limits_.range_uj) limits_.range_uj = 0;
   if (energy_uj == last_uj_ && must_move()) return stand_still(elapsed);
   if (moves_ < 2) ++moves_;
   if (is_dead()) {

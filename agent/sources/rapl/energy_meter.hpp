@@ -24,6 +24,9 @@ namespace binnacle::agent {
 /// the time in between is not known. So the total starts again at 0, as any counter may. A total that went on
 /// without that energy would say that next to nothing was drawn.
 ///
+/// A reading above the range shows that the range is wrong. It counts as unknown from then on, until
+/// set_range().
+///
 /// If a counter must move (`still_after`), a reading with an unchanged number does not mean 0 W. The start
 /// stays at the reading in which the counter last moved, so a counter that moves seldom still gives the right
 /// mean. The last power stays for a second; then there is none (no_data). From `still_after` on the counter

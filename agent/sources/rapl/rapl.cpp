@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <set>
 #include <utility>
 
@@ -29,6 +30,8 @@ constexpr double least_bound_watts = 150;
 constexpr double most_part_watts = 400;
 // No CPU with RAPL has a TDP of less, and none one of more than most_watts_of_processors.
 constexpr double least_tdp_watts = 1;
+// Of the setting rapl-period; readings that are closer count as one, too.
+constexpr double least_period_ms = 20;
 // A machine with less has no accelerators of kilowatts, and its idle 5 to 20 W in nJ are to be noticed.
 constexpr double least_tdp_of_a_server = 100;
 
@@ -480,11 +483,17 @@ std::string rapl_source::why_faulty(const metered_zone& z, const std::string& wh
                          bounds.most_watts, wrong_unit);
     case energy_meter::fault::backwards:
       return fmt::format("{} runs backwards, so it is not used: {}", what, reload_remedy);
-    case energy_meter::fault::wraps_unseen:
+    case energy_meter::fault::wraps_unseen: {
+      const double wraps_after_ms = static_cast<double>(bounds.range_uj) / 1e3 / bounds.most_watts;
+      const auto remedy =
+          wraps_after_ms > least_period_ms
+              ? fmt::format("set rapl-period below {:.0f} ms", std::floor(wraps_after_ms))
+              : "its max_energy_range_uj may be wrong; report it to the kernel's or the hypervisor's makers";
       return fmt::format(
-          "{} starts again at 0 after {} J, perhaps more than once between two readings, so it "
-          "is not used: set rapl-period below {:.1f} s",
-          what, bounds.range_uj / 1'000'000, static_cast<double>(bounds.range_uj) / 1e6 / bounds.most_watts);
+          "{} starts again at 0 after {:g} J, perhaps more than once between two readings, so it is not "
+          "used: {}",
+          what, to_watts(bounds.range_uj), remedy);
+    }
     case energy_meter::fault::none: break;
   }
   if (why_no_watts(z) != absence::implausible) return {};

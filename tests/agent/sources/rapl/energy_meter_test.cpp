@@ -178,6 +178,25 @@ TEST_CASE("a counter beyond its stated range that falls is a reset") {
   CHECK(m.reason() == absence::reset);
 }
 
+// Before, each of its readings was a gap, and below the range it would be one again.
+TEST_CASE("a counter beyond its stated range has watts, and after a reset it is not asked to wrap there") {
+  energy_meter m({262'143'328, 820});
+  std::uint64_t uj = 1'000'000'000;
+  for (int second = 0; second <= 3; ++second) {
+    m.update(uj += 120'000'000, at(std::chrono::seconds(second)));
+    CHECK(m.reason() == (second == 0 ? absence::not_read_yet : absence::none));
+  }
+  CHECK(m.watts() == doctest::Approx(120));
+  m.update(5'000'000, at(4s));
+  CHECK(m.reason() == absence::reset);
+  m.update(125'000'000, at(5s));
+  CHECK(m.reason() == absence::none);
+  CHECK(m.watts() == doctest::Approx(120));
+  m.set_range(262'143'328, 820);  // of another driver
+  m.update(245'000'000, at(6s));
+  CHECK(m.reason() == absence::gap);
+}
+
 TEST_CASE("two readings in the same 20 ms count as one") {
   energy_meter m(package);
   m.update(0, at(0s));

@@ -342,7 +342,36 @@ TEST_CASE("a range so small that wraps between two readings cannot be told has a
   m.pass(5s);
   CHECK(m.package("0") == "gap");
   CHECK(holds(m.rapl.limitation(), "package-0 starts again at 0 after 1200 J"));
-  CHECK(holds(m.rapl.limitation(), "set rapl-period below 0.8 s"));
+  CHECK(holds(m.rapl.limitation(), "set rapl-period below 800 ms"));
+}
+
+// Before, the sentence asked for a rapl-period below 0.0 s.
+TEST_CASE("a range so small that no period is short enough is said to be wrong") {
+  auto zones = machines::epyc();
+  zones[0].energy_uj = 0;
+  zones[0].range_uj = 30'000'000;  // 20 ms of 1500 W
+  machine m(zones);
+  m.begin();
+  m.pass(5s);
+  CHECK(m.package("0") == "gap");
+  CHECK(holds(m.rapl.limitation(), "package-0 starts again at 0 after 30 J"));
+  CHECK(holds(m.rapl.limitation(), "its max_energy_range_uj may be wrong"));
+  CHECK_FALSE(holds(m.rapl.limitation(), "rapl-period"));
+}
+
+// Before, such a counter was a gap for ever.
+TEST_CASE("a range that the counter exceeds is none: its watts count") {
+  machine m(
+      std::vector<zone_spec>{{.name = "package-0", .energy_uj = 1'000'000'000, .range_uj = 262'143'328}});
+  REQUIRE(m.sim.set_watts("package-0 stop"));
+  m.begin();
+  for (int second = 1; second <= 3; ++second) {
+    m.sys.write(zone_folder({0}) + "/energy_uj", fmt::format("{}\n", 1'000'000'000 + second * 120'000'000));
+    m.clock.now += 1s;
+    m.read();
+  }
+  CHECK(m.package("0") == "120.0");
+  CHECK(m.rapl.limitation().empty());
 }
 
 TEST_CASE("zero: a psys that moves so little that it shows 0 W is implausible") {
