@@ -66,9 +66,9 @@ rapl_source::metered_zone* rapl_source::find(const rapl_zone& z) {
 }
 
 std::optional<double> rapl_source::tdp_of(const rapl_zone& z) const {
-  if (const auto said = said_tdp(z); said && may_be_tdp(*said)) return said;
   if (z.is_package() && options_.tdp_watts > 0) return options_.tdp_watts;
-  return std::nullopt;
+  const auto said = said_tdp(z);
+  return said && may_be_tdp(*said) ? said : std::nullopt;
 }
 
 // A TDP bounds the watts that are believed, so a wrong one would hide a good package for ever.
@@ -479,8 +479,10 @@ std::string rapl_source::why_faulty(const metered_zone& z, const std::string& wh
   const auto& bounds = z.meter.bounds();
   switch (z.meter.faulty()) {
     case energy_meter::fault::too_fast:
-      return fmt::format("{} says {:.0f} W, more than the {:.0f} W that it can draw at most, {}", what, watts,
-                         bounds.most_watts, wrong_unit);
+      return fmt::format("{} says {:.0f} W, more than the {:.0f} W that it can draw at most, {}{}", what,
+                         watts, bounds.most_watts, wrong_unit,
+                         z.tdp_watts ? fmt::format("; if {:g} W is not its TDP, set rapl-tdp", *z.tdp_watts)
+                                     : std::string());
     case energy_meter::fault::backwards:
       return fmt::format("{} runs backwards, so it is not used: {}", what, reload_remedy);
     case energy_meter::fault::wraps_unseen: {

@@ -25,7 +25,7 @@ struct rapl_options {
   duration period = std::chrono::seconds(1);
   duration least_period = std::chrono::milliseconds(200);  ///< while a policy watches
   duration still_after = usual_still_after;                ///< after so long without a move a counter is dead
-  double tdp_watts = 0;  ///< per package, if the kernel has none (AMD, some clients); 0: unknown
+  double tdp_watts = 0;  ///< per package, whatever the kernel says; 0: what the kernel says (AMD: nothing)
   /// How probe() waits between two looks at a counter; blocks.
   std::function<void(duration)> pause = [](duration d) { std::this_thread::sleep_for(d); };
 };
