@@ -1,6 +1,7 @@
 #pragma once
 
 #include "agent/base/clocks.hpp"
+#include "agent/base/inlet_sensors.hpp"
 #include "agent/base/processor_sensors.hpp"
 #include "agent/base/source.hpp"
 #include "agent/sources/host/best_of.hpp"
@@ -16,10 +17,6 @@
 #include <vector>
 
 namespace binnacle::agent {
-
-/// Sensor names that clearly mean the incoming air: "Inlet Temp", "ambient-port". Chips that only say "temp1"
-/// or "SYSTIN" measure some spot of the board.
-inline const std::vector<std::string> usual_inlets{"*inlet*", "*ambient*"};
 
 struct host_options {
   duration period = std::chrono::seconds(1);

@@ -353,6 +353,34 @@ TEST_CASE("a sensor of power that says less than 0 W is implausible, a temperatu
   CHECK(m.os->limitation().empty());
 }
 
+// Before, a node whose sensor of the air is dead had the coolest of all.
+TEST_CASE("a temperature that incoming air cannot have is implausible, another sensor may say it") {
+  machine m([](const std::string& root) {
+    write_chip(root, 0, "lm75", "i2c-1/1-0048",
+               {{"temp1_label", "Inlet"}, {"temp1_input", "27000"}, {"temp2_input", "27000"}});
+  });
+  const std::string chip = "lm75-1-0048";
+  const auto inlet = [&] { return m.of("os_hwmon_temperature_celsius", chip, "Inlet"); };
+  m.later(30s);
+  CHECK(inlet() == "27.0");
+  for (const char* dead : {"-64000", "-128000", "127000", "255000", "-273150", "100100"}) {
+    CAPTURE(dead);
+    m.set("class/hwmon/hwmon0/temp1_input", dead);
+    m.set("class/hwmon/hwmon0/temp2_input", dead);
+    m.later(30s);
+    CHECK(inlet() == "implausible");
+    CHECK(m.of("os_hwmon_temperature_celsius", chip, "temp2") != "implausible");
+    CHECK(m.os->limitation().starts_with(chip + " Inlet says a temperature that incoming air cannot have"));
+  }
+  for (const char* air : {"-40000", "100000", "0"}) {
+    CAPTURE(air);
+    m.set("class/hwmon/hwmon0/temp1_input", air);
+    m.later(30s);
+    CHECK(inlet() != "implausible");
+    CHECK(m.os->limitation().empty());
+  }
+}
+
 TEST_CASE("two sensors of one label and two chips of one name are told apart") {
   temp_folder sys;
   write_chip(sys.path(), 0, "bmp", "",
