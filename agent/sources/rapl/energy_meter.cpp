@@ -111,6 +111,14 @@ void energy_meter::update(std::uint64_t energy_uj, instant when) noexcept {
     }
     return start_anew(energy_uj, when, absence::gap);
   }
+  const bool unproven = must_move() && moves_ < 2;
+  if (mean < limits_.least_watts && !unproven) {
+    watts_ = mean;
+    fault_ = fault::too_low;
+    distrusted_ = true;
+    good_ = 0;
+    return start_anew(energy_uj, when, absence::implausible);
+  }
   if (distrusted_ && (++good_ < enough_times || falls_often()))
     return start_anew(energy_uj, when, absence::implausible);
   distrusted_ = false;
@@ -118,7 +126,6 @@ void energy_meter::update(std::uint64_t energy_uj, instant when) noexcept {
   fault_ = fault::none;
   total_uj_ += used_uj;
   const auto before = last_mean_;  // the counter has moved since, so it was alive and this mean is valid
-  const bool unproven = must_move() && moves_ < 2;
   const bool waits = unproven || (!before && std::exchange(was_dead_, false));
   watts_ = before && may_have_died(*before, mean, seconds) ? *before : mean;
   start_at(energy_uj, when, unproven ? absence::not_read_yet : waits ? absence::gap : absence::none);

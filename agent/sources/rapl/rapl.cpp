@@ -111,16 +111,20 @@ void rapl_source::set_least_watts() {
   const double of_cpus = least_watts_per_cpu * static_cast<double>(count_cpus_online(options_.sys_root));
   const auto is_package = [](const metered_zone& z) { return z.about.is_package(); };
   const auto packages = static_cast<double>(std::ranges::count_if(zones_, is_package));
+  const auto believe_from = [](metered_zone& z, double watts) {
+    z.meter.set_least_watts(rule_of(z.about.zone).may_be_zero ? watts : std::max(watts, least_watts_shown));
+    return watts;
+  };
   double of_packages = 0;
   for (auto& z : zones_) {
     if (!z.about.is_package()) continue;
-    z.least_watts = z.tdp_watts    ? std::min(*z.tdp_watts * least_share_of_tdp, least_watts_of_a_socket)
-                    : packages > 1 ? std::max(of_cpus / packages, least_watts_of_a_socket)
-                                   : of_cpus;
-    of_packages += z.least_watts;
+    of_packages +=
+        believe_from(z, z.tdp_watts    ? std::min(*z.tdp_watts * least_share_of_tdp, least_watts_of_a_socket)
+                        : packages > 1 ? std::max(of_cpus / packages, least_watts_of_a_socket)
+                                       : of_cpus);
   }
   for (auto& z : zones_)
-    if (z.about.zone == "psys") z.least_watts = std::max(of_cpus, of_packages);
+    if (z.about.zone == "psys") believe_from(z, std::max(of_cpus, of_packages));
 }
 
 result<void> rapl_source::discover(board& out) {
@@ -298,7 +302,7 @@ void rapl_source::adopt_other_psys(const std::vector<power_event>& events, board
   const auto* first = find(zone_without_folder("psys", ""));
   if (first == nullptr || first->meter.reason() != absence::never_moved) return;
   const auto counts = [](const metered_zone& z) {
-    return z.about.is_package() && why_no_watts(z) == absence::none;
+    return z.about.is_package() && z.meter.reason() == absence::none;
   };
   if (std::ranges::none_of(zones_, counts)) return;
   for (const auto& e : events) {
@@ -369,7 +373,7 @@ result<void> rapl_source::read(board& out) {
   std::optional<error> first;
   for (auto& z : zones_) {
     const auto n = read_zone(z, out);
-    if (z.about.is_package()) read_package(z, n.reason != absence::none ? n.reason : why_no_watts(z), out);
+    if (z.about.is_package()) read_package(z, n.reason != absence::none ? n.reason : z.meter.reason(), out);
     if (n.reason == absence::none) {
       ++good;
       problems.add(why_unbelieved(z));
@@ -403,7 +407,7 @@ powercap_number rapl_source::read_zone(metered_zone& z, board& out) {
     return n;
   }
   z.meter.update(n.value, time_.now());
-  const auto why = why_no_watts(z);
+  const auto why = z.meter.reason();
   if (why == absence::none) {
     out.set(z.watts, z.meter.watts());
   } else {
@@ -412,8 +416,8 @@ powercap_number rapl_source::read_zone(metered_zone& z, board& out) {
   // Later totals must not have energy that is not believed, here or by the source `host`.
   const bool disbelieved =
       z.joules < out.series().size() && out.series()[z.joules].withheld_for(absence::implausible);
-  if (why == absence::implausible || disbelieved) z.meter.restart_total();
-  const auto no_joules = why == absence::implausible ? why : z.meter.energy_reason();
+  if (disbelieved) z.meter.restart_total();
+  const auto no_joules = z.meter.energy_reason();
   if (no_joules == absence::none) {
     out.set(z.joules, static_cast<std::int64_t>(z.meter.total_uj() / 1'000'000));
   } else {
@@ -422,19 +426,11 @@ powercap_number rapl_source::read_zone(metered_zone& z, board& out) {
   return n;
 }
 
-// Why a zone whose counter could be read has no watts.
-absence rapl_source::why_no_watts(const metered_zone& z) {
-  const auto reason = z.meter.reason();
-  const double watts = z.meter.watts();
-  const bool too_few = reason == absence::none && (no_watts(watts) || watts < z.least_watts);
-  return too_few && !rule_of(z.about.zone).may_be_zero ? absence::implausible : reason;
-}
-
 // Whether this is a package's psys that never counts because another package's does, or once did.
 bool rapl_source::is_idle_psys(const metered_zone& z) const {
   if (z.about.zone != "psys" || z.meter.reason() != absence::never_moved) return false;
   return z.idle || std::ranges::any_of(zones_, [&z](const metered_zone& other) {
-           return &other != &z && other.about.zone == "psys" && why_no_watts(other) == absence::none;
+           return &other != &z && other.about.zone == "psys" && other.meter.reason() == absence::none;
          });
 }
 
@@ -456,7 +452,7 @@ void rapl_source::show_live_psys(board& out) {
 
 std::string rapl_source::why_unbelieved(const metered_zone& z) const {
   const auto what = full_name(z.about) + (z.counter ? ", energy by the perf PMU power," : "");
-  switch (why_no_watts(z)) {
+  switch (z.meter.reason()) {
     case absence::never_moved:
       if (is_idle_psys(z)) return {};
       return fmt::format("{} has {} since it was first seen, so it is not used: {}; {}", what,
@@ -496,13 +492,14 @@ std::string rapl_source::why_faulty(const metered_zone& z, const std::string& wh
           "used: {}",
           what, to_watts(bounds.range_uj), remedy);
     }
+    case energy_meter::fault::too_low:
+      if (no_watts(watts))
+        return fmt::format("{} says 0 W although it is on, so it is not used: {}", what, reload_remedy);
+      return fmt::format("{} says {:.2f} W, less than the {:.2f} W that it draws at least, {}", what, watts,
+                         bounds.least_watts, wrong_unit);
     case energy_meter::fault::none: break;
   }
-  if (why_no_watts(z) != absence::implausible) return {};
-  if (no_watts(watts))
-    return fmt::format("{} says 0 W although it is on, so it is not used: {}", what, reload_remedy);
-  return fmt::format("{} says {:.2f} W, less than the {:.2f} W that it draws at least, {}", what, watts,
-                     z.least_watts, wrong_unit);
+  return {};
 }
 
 // `reason` says why the package has no power; `none` if it has.

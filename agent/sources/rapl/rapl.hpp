@@ -63,8 +63,7 @@ class rapl_source final : public source {
     std::optional<power_counter> counter;  // the PMU's counter, if the files give no energy
     std::uint64_t range_uj = 0;
     energy_meter meter;
-    double least_watts = 0;  // fewer are not believed
-    bool idle = false;       // a psys that never counts because another package's does: not on the board
+    bool idle = false;  // a psys that never counts because another package's does: not on the board
     board::series_ref watts = board::no_series;
     board::series_ref joules = board::no_series;
     // Packages only.
@@ -87,7 +86,6 @@ class rapl_source final : public source {
   std::string why_no_tdp(const rapl_zone& z) const;
   double most_watts(const rapl_zone& z, std::uint64_t range_uj) const;
   void set_least_watts();
-  static absence why_no_watts(const metered_zone& z);
   bool is_idle_psys(const metered_zone& z) const;
   void announce(metered_zone& z, board& out) const;
   void show_live_psys(board& out);

@@ -466,6 +466,36 @@ TEST_CASE("a counter that was implausible is believed after three differences in
   CHECK(m.total_uj() == total + 100'000'000);
 }
 
+// Before, a counter that took turns between µJ and mJ gave the mean of an interval with both of them.
+TEST_CASE("a counter that said less than there must be is believed after three differences in a row") {
+  energy_meter m({range, 820, 10s, 0, 1.6});
+  std::uint64_t uj = 0;
+  int second = 0;
+  const auto after = [&](double watts) {
+    uj += static_cast<std::uint64_t>(watts * 1e6);
+    m.update(uj, at(std::chrono::seconds(++second)));
+    return m.reason();
+  };
+  for (int i = 0; i < 4; ++i) after(150);
+  CHECK(m.reason() == absence::none);
+  CHECK(after(31) == absence::none);
+  CHECK(m.watts() == doctest::Approx(150));  // that it fell is not known yet
+  CHECK(after(0.15) == absence::implausible);
+  CHECK(m.faulty() == energy_meter::fault::too_low);
+  CHECK(m.watts() == doctest::Approx(0.15));
+  CHECK(m.energy_reason() == absence::implausible);
+  CHECK(after(17) == absence::implausible);
+  CHECK(after(150) == absence::implausible);
+  CHECK(after(0.15) == absence::implausible);  // it begins anew
+  CHECK(after(17) == absence::implausible);
+  CHECK(after(150) == absence::implausible);
+  CHECK(m.faulty() == energy_meter::fault::too_low);
+  CHECK(after(150) == absence::none);
+  CHECK(m.watts() == doctest::Approx(150));
+  CHECK(m.total_uj() == 150'000'000);
+  CHECK(m.faulty() == energy_meter::fault::none);
+}
+
 // Before, every second reading was 50 W, for ever.
 TEST_CASE(
     "a counter that falls again and again between rises is implausible, until it has risen for a while") {

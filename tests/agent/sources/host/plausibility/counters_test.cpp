@@ -236,6 +236,27 @@ TEST_CASE("wrong unit: where psys is all there is, CPUs that come online count a
   CHECK(holds(m.rapl.limitation(), "less than the 51.20 W that it draws at least"));
 }
 
+// Before, the intervals in which it changed were watts of 15 to 75 W.
+TEST_CASE("wrong unit: a package that takes turns between µJ and mJ has its true watts or none") {
+  machine m(std::vector<zone_spec>{machines::epyc()[0]}, 150);
+  m.sys.write("devices/system/cpu/online", "0-63\n");
+  m.begin();
+  int valid = 0;
+  for (int half = 0; half < 130; ++half) {
+    REQUIRE(m.sim.set_watts(half % 13 > 6 ? "0.15" : "150"));
+    m.sim.advance(500ms);
+    if (half % 2 == 0) continue;
+    m.clock.now += 1s;
+    m.read();
+    const auto watts = m.watts();
+    if (!watts) continue;
+    ++valid;
+    CAPTURE(half);
+    CHECK(*watts == doctest::Approx(150));
+  }
+  CHECK(valid > 0);
+}
+
 TEST_CASE("wrong unit: energy that was not believed is in no later total") {
   machine m(std::vector<zone_spec>{machines::xeon_two_sockets()[0]}, 0.35);
   m.sys.write("devices/system/cpu/online", "0-7\n");
