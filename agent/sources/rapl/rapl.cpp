@@ -348,7 +348,12 @@ std::string rapl_source::why_unreadable(const metered_zone& z, const powercap_nu
         no_tree_.empty() ? fmt::format("powercap does not show {}", full_name(z.about)) : no_tree_;
     return fmt::format("{}; the perf PMU power does not help, {}: {}", powercap, refusal.why, refusal.remedy);
   }
-  if (!z.files) return fmt::format("zone {} has vanished", z.about.folder);
+  if (!z.files) {
+    return fmt::format(
+        "{} has vanished from {}: {}, or restart the agent if the zone has another name now or is no longer "
+        "in the machine",
+        full_name(z.about), z.about.folder, reload_remedy);
+  }
   if (n.reason == absence::permission) {
     return fmt::format("{}: {}", why_energy_is_closed, if_closed_);
   }

@@ -29,13 +29,15 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// A machine whose /sys has sensors and whose /proc has only the load, and the os source that reads it.
+/// A machine whose /sys has sensors and whose /proc has only the load and, with single CPUs, their time; and
+/// the os source that reads it.
 struct machine {
   explicit machine(void (*tree)(const std::string&), bool per_cpu = false) {
     tree(root / "sys");
     root.write("proc/loadavg", "0.50 0.40 0.30 2/90 123\n");
-    root.write("proc/stat",
-               "cpu  10 0 0 30 0 0 0 0 0 0\ncpu0 10 0 0 10 0 0 0 0 0 0\ncpu3 0 0 0 20 0 0 0 0 0 0\n");
+    if (per_cpu)
+      root.write("proc/stat",
+                 "cpu  10 0 0 30 0 0 0 0 0 0\ncpu0 10 0 0 10 0 0 0 0 0 0\ncpu3 0 0 0 20 0 0 0 0 0 0\n");
     o.proc = root / "proc";
     o.sys = root / "sys";
     o.time = clock.source();
@@ -528,6 +530,8 @@ TEST_CASE("single CPUs and cores are there when they are asked for") {
   CHECK(shown(m.out, "os_per_cpu_utilization_ratio", {{"cpu", "0"}}) == "0.7500");
   CHECK(shown(m.out, "os_per_cpu_utilization_ratio", {{"cpu", "3"}}) == "no such series");  // offline
   CHECK(shown(m.out, "os_per_cpu_frequency_hertz", {{"cpu", "2"}}) == "3000000000");
+  m.later(10s);
+  CHECK(shown(m.out, "os_per_cpu_utilization_ratio", {{"cpu", "0"}}) == "stands_still");
   m.root.write("proc/stat", "");
   m.later(1s);
   CHECK(shown(m.out, "os_per_cpu_utilization_ratio", {{"cpu", "0"}}) == "malformed");
