@@ -20,7 +20,7 @@ enum class absence : std::uint8_t {
   out_of_range,  ///< NaN, infinite, or too large for an int64 mantissa
   frozen,        ///< the sensor is stuck: the same reading again and again while similar ones move
   never_moved,   ///< an energy counter that has stood still too long, ever since it was first seen
-  stands_still,  ///< an energy counter that moved once and has stood still for too long since
+  stands_still,  ///< a counter (energy, CPU time) that moved once and has stood still for too long since
   implausible,   ///< the number cannot be true: 0 W from a thing that is on, less than a part of it draws
   stale,         ///< older than its stale-after (set by the aggregator, never sent)
   disconnected,  ///< the agent's link is down and the value has aged out (set by the aggregator, never sent)

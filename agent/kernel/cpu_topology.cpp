@@ -33,6 +33,18 @@ result<std::vector<unsigned>> find_cpus(const std::string& sys_root) {
   return cpus;
 }
 
+std::size_t count_cpus_online(const std::string& sys_root) {
+  const auto listed = online_cpus(sys_root);
+  const auto cpus = find_cpus(sys_root);
+  std::size_t with_topology = 0;
+  for (const unsigned cpu : cpus ? *cpus : std::vector<unsigned>()) {
+    std::error_code bad;
+    const auto folder = fmt::format("{}/devices/system/cpu/cpu{}/topology", sys_root, cpu);
+    if (fs::is_directory(folder, bad)) ++with_topology;
+  }
+  return std::max(listed ? listed->size() : 0, with_topology);
+}
+
 cpu_seat seat_of(const std::string& sys_root, unsigned cpu) {
   const auto number = [&](std::string_view file) {
     auto text = read_line(fmt::format("{}/devices/system/cpu/cpu{}/topology/{}", sys_root, cpu, file));

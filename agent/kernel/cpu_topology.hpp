@@ -2,6 +2,7 @@
 
 #include "common/error.hpp"
 
+#include <cstddef>
 #include <optional>
 #include <set>
 #include <string>
@@ -20,6 +21,12 @@ struct cpu_seat {
 
 /// The CPUs of the machine, online or not, ascending. Errors: not_found, permission. Blocks: reads a folder.
 result<std::vector<unsigned>> find_cpus(const std::string& sys_root);
+
+/// How many CPUs are online: as many as the list `online` names, or as there are folders of CPUs with a
+/// topology, whichever is more. What hides a part of the machine from a container may shorten the list, and a
+/// list that cannot be read names none. A CPU that is offline, or that a guest may still get, has no
+/// topology. Blocks: reads a folder and looks into that of each CPU. Source: Linux drivers/base/topology.c.
+std::size_t count_cpus_online(const std::string& sys_root);
 
 /// Reads SYS/devices/system/cpu/cpuN/topology. Blocks: three small files. Source: Linux
 /// Documentation/ABI/stable/sysfs-devices-system-cpu.

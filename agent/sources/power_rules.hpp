@@ -48,9 +48,12 @@ constexpr double most_watts_of_platform = 20'000;
 /// The default; the setting `rapl-still-after` changes it.
 inline constexpr duration usual_still_after = std::chrono::seconds(10);
 
-/// Whether these watts are shown as 0, since all watts are rounded to 0.1 W. For a thing that is on (a
-/// package, the platform, the machine) that is no valid value.
-constexpr bool no_watts(double watts) noexcept { return watts < 0.05; }
+/// All watts are rounded to 0.1 W, and fewer than these are shown as 0.
+constexpr double least_watts_shown = 0.05;
+
+/// Whether these watts are shown as 0. For a thing that is on (a package, the platform, the machine) that is
+/// no valid value.
+constexpr bool no_watts(double watts) noexcept { return watts < least_watts_shown; }
 
 /// Whether these watts are shown as less than 0. What draws power never says so; a meter that counts both
 /// ways does (a battery's, a shunt's). Either way, in a sum such a number would hide what the other parts

@@ -48,7 +48,8 @@ inline constexpr family host[] = {
              "thermal_zone (those named in inlet-sensors). The label says which.",
      .labels = host_origin,
      .source = "host",
-     .privilege = "that of the source"},
+     .privilege = "that of the source",
+     .plausible = {{-40, 100, 50}}},
 };
 
 }  // namespace binnacle::metrics::tables

@@ -2,6 +2,7 @@
 
 #include "agent/base/sensor_name.hpp"
 #include "agent/kernel/cpu_list.hpp"
+#include "agent/kernel/cpu_topology.hpp"
 #include "agent/sources/host/hardware.hpp"
 #include "agent/sources/host/ways.hpp"
 #include "agent/sources/power_rules.hpp"
@@ -196,12 +197,11 @@ host_source::host_source(host_options options, clocks time)
   }
 }
 
-// The hardware is looked up once, because it does not change while we run.
+// The hardware is looked up once, because it does not change while we run; only CPUs come and go.
 result<void> host_source::discover(board& out) {
   if (about_ != board::no_group) return {};
   about_ = out.add_group("host", "hardware", options_.period, metrics::stale_after(options_.period));
-  const auto online = online_cpus(options_.sys_root);
-  least_watts_ = least_watts_per_cpu * static_cast<double>(online ? online->size() : 0);
+  count_cpus();
   const auto h = read_hardware(options_.proc_root, options_.sys_root);
   sockets_ = h.sockets;
   const auto info = out.add_series(about_, "host_hardware_info",
@@ -214,7 +214,14 @@ result<void> host_source::discover(board& out) {
   return {};
 }
 
+// CPUs that come online later draw watts, too.
+void host_source::count_cpus() {
+  online_ = online_cpus(options_.sys_root);
+  least_watts_ = least_watts_per_cpu * static_cast<double>(count_cpus_online(options_.sys_root));
+}
+
 result<void> host_source::read(board& out) {
+  if (about_ != board::no_group && online_cpus(options_.sys_root) != online_) count_cpus();
   const auto now = time_.now();
   out.mark_read(about_, now);
   if (found_in_ != out.version()) {

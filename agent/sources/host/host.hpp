@@ -1,6 +1,7 @@
 #pragma once
 
 #include "agent/base/clocks.hpp"
+#include "agent/base/inlet_sensors.hpp"
 #include "agent/base/processor_sensors.hpp"
 #include "agent/base/source.hpp"
 #include "agent/sources/host/best_of.hpp"
@@ -8,6 +9,7 @@
 #include "agent/sources/host/whole_machine_check.hpp"
 
 #include <chrono>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -15,10 +17,6 @@
 #include <vector>
 
 namespace binnacle::agent {
-
-/// Sensor names that clearly mean the incoming air: "Inlet Temp", "ambient-port". Chips that only say "temp1"
-/// or "SYSTIN" measure some spot of the board.
-inline const std::vector<std::string> usual_inlets{"*inlet*", "*ambient*"};
 
 struct host_options {
   duration period = std::chrono::seconds(1);
@@ -52,7 +50,7 @@ class host_source final : public source {
 
   std::string_view name() const noexcept override { return "host"; }
   duration period() const noexcept override { return options_.period; }
-  /// Its read costs little: it reads nothing but the board.
+  /// Its read costs little: it reads nothing but the board and the list of CPUs.
   duration least_period() const noexcept override {
     return std::min<duration>(options_.period, std::chrono::milliseconds(200));
   }
@@ -78,6 +76,7 @@ class host_source final : public source {
     board::series_ref series = board::no_series;
   };
 
+  void count_cpus();
   void find_parts(figure& f, const board& from) const;
   void show(figure& f, std::size_t way, duration stale_after, board& out) const;
   void set_aside(figure& f, std::vector<contender>& all, instant now, board& out);
@@ -101,9 +100,10 @@ class host_source final : public source {
   host_options options_;
   clocks time_;
   std::vector<figure> figures_;
-  board::group_ref about_ = board::no_group;  // group of series that never change
-  double least_watts_ = 0;                    // the processors draw more
-  unsigned sockets_ = 0;                      // with a CPU online at the start
+  board::group_ref about_ = board::no_group;     // group of series that never change
+  std::optional<std::vector<unsigned>> online_;  // the CPUs online when least_watts_ was set
+  double least_watts_ = 0;                       // the processors draw more
+  unsigned sockets_ = 0;                         // with a CPU online at the start
   std::string limitation_;
   std::set<std::pair<std::string_view, disbelief>> told_;  // ways set aside since the start, and why
   std::uint32_t found_in_ = 0;  // the board's version when the parts were looked up

@@ -3,10 +3,14 @@
 #include "agent/sources/os/part.hpp"
 #include "agent/sources/os/proc_text.hpp"
 
+#include <chrono>
 #include <unistd.h>
 
 namespace binnacle::agent {
 namespace {
+
+// The ticks of a machine that runs move every 10 ms, idle ones, too.
+constexpr duration still_after = std::chrono::seconds(10);
 
 /// CPU time by mode, utilization, context switches, running tasks: /proc/stat.
 class cpu_part final : public text_part {
@@ -15,6 +19,12 @@ class cpu_part final : public text_part {
       : text_part(options.proc + "/stat"), now_(options.time.now), per_cpu_(options.per_cpu) {}
 
   std::string what() const override { return "CPU time and context switches (" + text_part::what() + ")"; }
+  void add_limitations(problem_summary& to) const override {
+    if (stands_still_)
+      to.add(text_part::what() +
+             " has stood still for more than 10 s, so it gives no utilization: check proc-root, or what "
+             "provides this file in a container");
+  }
 
  protected:
   void announce_all(board& out, board::group_ref group) override {
@@ -40,10 +50,18 @@ class cpu_part final : public text_part {
       out.set(modes_[i], static_cast<std::int64_t>(s->all.mode[i] * 100 / ticks_per_second_));
     }
     // The kernel's ticks move every 10 ms. If none has moved, there is nothing to divide, and the last value
-    // stays.
+    // stays for a while.
     const auto used = last_ ? proc::utilization(*last_, s->all) : std::nullopt;
     if (used) out.set(utilization_, *used);
-    if (!last_ || used) last_ = s->all;
+    if (!last_ || used) {
+      last_ = s->all;
+      moved_at_ = now;
+    }
+    stands_still_ = now - moved_at_ >= still_after;
+    if (stands_still_) {
+      out.set_absent(utilization_, absence::stands_still);
+      if (each_) each_->stand_still(out);
+    }
 
     out.set(cpus_, std::int64_t{s->cpus});
     set_or_absent(out, running_, s->running);
@@ -63,6 +81,7 @@ class cpu_part final : public text_part {
 
   void lost(absence reason, board& out) override {
     last_.reset();
+    stands_still_ = false;
     rate_.restart();
     if (each_) each_->absent(reason, out);
   }
@@ -73,6 +92,8 @@ class cpu_part final : public text_part {
   std::optional<each_cpu> each_;
   std::uint64_t ticks_per_second_ = static_cast<std::uint64_t>(::sysconf(_SC_CLK_TCK));
   std::optional<proc::cpu_ticks> last_;
+  instant moved_at_{};         // when last_ was read
+  bool stands_still_ = false;  // no tick has moved for long
   counter_rate rate_;
   std::array<board::series_ref, 8> modes_{};
   board::series_ref utilization_ = board::no_series;

@@ -37,6 +37,10 @@ void each_cpu::take(std::string_view stat, board& out) {
   });
 }
 
+void each_cpu::stand_still(board& out) {
+  for (const auto& [number, c] : cpus_) out.set_absent(c.utilization, absence::stands_still);
+}
+
 void each_cpu::absent(absence reason, board& out) {
   for (auto& [number, c] : cpus_) {
     for (const auto s : c.modes) out.set_absent(s, reason);

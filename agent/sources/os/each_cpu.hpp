@@ -18,6 +18,8 @@ class each_cpu {
 
   /// `stat` is the text of /proc/stat.
   void take(std::string_view stat, board& out);
+  /// No CPU's time has moved for long.
+  void stand_still(board& out);
   /// The text could not be read.
   void absent(absence reason, board& out);
 

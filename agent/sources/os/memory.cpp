@@ -38,11 +38,19 @@ class memory_part final : public text_part {
                                                    m->swap_total,
                                                    m->swap_free,
                                                    m->used()};
-    for (std::size_t i = 0; i < series_.size(); ++i) set_or_absent(out, series_[i], values[i]);
+    for (std::size_t i = 0; i < series_.size(); ++i) {
+      if (i == available && m->total && m->available > m->total) {
+        out.set_absent(series_[i], absence::implausible);
+      } else {
+        set_or_absent(out, series_[i], values[i]);
+      }
+    }
     return true;
   }
 
  private:
+  static constexpr std::size_t available = 1;  // its place among the series
+
   std::vector<board::series_ref> series_;
 };
 

@@ -1,3 +1,5 @@
+#include "agent/base/inlet_sensors.hpp"
+#include "agent/base/sensor_name.hpp"
 #include "agent/sources/os/number_files.hpp"
 #include "agent/sources/os/part.hpp"
 #include "agent/sources/os/sensors.hpp"
@@ -17,6 +19,13 @@ namespace {
 constexpr int busy_share = 20;
 constexpr duration longest_period = std::chrono::minutes(10);
 constexpr std::size_t no_file = static_cast<std::size_t>(-1);
+
+// Whether the sensor's name says that it measures the incoming air.
+bool is_air(const sensor& s) {
+  wire::series_info shown;
+  shown.labels = s.labels;
+  return s.family.ends_with("_temperature_celsius") && is_named(shown, usual_inlets);
+}
 
 /// Chips with sensors, from hwmon or from thermal zones. Each chip has its own group and pace, and is read
 /// outside the loop unless it is quick. Chips come and go (drives, modules); one that is gone is forgotten at
@@ -88,11 +97,15 @@ class sensor_part final : public os_part {
   void add_limitations(problem_summary& to) const override {
     for (const auto& c : chips_) {
       for (std::size_t i = 0; i < c.outputs.size(); ++i) {
-        if (!c.outputs[i].negative) continue;
+        const auto& o = c.outputs[i];
+        if (!o.doubted) continue;
         to.add(fmt::format(
-            "{} {} says less than 0 W, so it is not used: a meter that counts both ways, such as a "
-            "battery's, may say so; for any other, reload its driver, or report it to the kernel's makers",
-            c.about.name, c.about.sensors[i].labels.back().second));
+            "{} {} says {}", c.about.name, c.about.sensors[i].labels.back().second,
+            o.power
+                ? "less than 0 W, so it is not used: a meter that counts both ways, such as a battery's, may "
+                  "say so; for any other, reload its driver, or report it to the kernel's makers"
+                : "a temperature that incoming air cannot have, so it is not used: the sensor may be dead; "
+                  "reload its driver, or look at it with the board's own tools"));
       }
     }
     if (left_out_ > 0) {
@@ -106,7 +119,8 @@ class sensor_part final : public os_part {
   struct output {
     double unit = 1;
     bool power = false;
-    bool negative = false;  // the last reading said less than 0 W
+    bool air = false;      // incoming air, by its name
+    bool doubted = false;  // the last reading said less than 0 W, or what no air can have
     std::size_t input = no_file, mean = no_file, critical = no_file, fault = no_file;
     board::series_ref value = board::no_series, margin = board::no_series;
   };
@@ -148,6 +162,7 @@ class sensor_part final : public os_part {
       output o;
       o.unit = s.unit;
       o.power = s.family.ends_with("_power_watts");
+      o.air = is_air(s);
       o.input = add(s.input, false);
       o.mean = add(s.mean, false);
       o.critical = add(s.critical, true);
@@ -178,16 +193,17 @@ class sensor_part final : public os_part {
       const bool faulty =
           o.fault != no_file && numbers[o.fault].reason == absence::none && numbers[o.fault].value != 0;
       if (value.reason == absence::none && faulty) value.reason = absence::no_data;
-      o.negative = o.power && value.reason == absence::none &&
-                   negative_watts(static_cast<double>(value.value) * o.unit);
-      if (o.negative) value.reason = absence::implausible;
+      const double says = static_cast<double>(value.value) * o.unit;
+      o.doubted = value.reason == absence::none &&
+                  ((o.power && negative_watts(says)) || (o.air && !may_be_air(says)));
+      if (o.doubted) value.reason = absence::implausible;
       if (value.reason != absence::none) {
         out.set_absent(o.value, value.reason);
         out.set_absent(o.margin, value.reason);
         continue;
       }
       any_value = true;
-      out.set(o.value, static_cast<double>(value.value) * o.unit);
+      out.set(o.value, says);
       if (o.critical == no_file) continue;
       const auto& limit = numbers[o.critical];
       if (limit.reason != absence::none || limit.value <= 0) {

@@ -81,6 +81,8 @@ void energy_meter::update(std::uint64_t energy_uj, instant when) noexcept {
   if (interrupted_) return start_anew(energy_uj, when, absence::gap);
   const auto elapsed = when - last_at_;
   if (elapsed < least_interval) return;
+  // The range is wrong, so where the counter wraps is not known.
+  if (energy_uj > limits_.range_uj) limits_.range_uj = 0;
   if (energy_uj == last_uj_ && must_move()) return stand_still(elapsed);
   if (moves_ < 2) ++moves_;
   if (is_dead()) {
@@ -109,6 +111,14 @@ void energy_meter::update(std::uint64_t energy_uj, instant when) noexcept {
     }
     return start_anew(energy_uj, when, absence::gap);
   }
+  const bool unproven = must_move() && moves_ < 2;
+  if (mean < limits_.least_watts && !unproven) {
+    watts_ = mean;
+    fault_ = fault::too_low;
+    distrusted_ = true;
+    good_ = 0;
+    return start_anew(energy_uj, when, absence::implausible);
+  }
   if (distrusted_ && (++good_ < enough_times || falls_often()))
     return start_anew(energy_uj, when, absence::implausible);
   distrusted_ = false;
@@ -116,7 +126,6 @@ void energy_meter::update(std::uint64_t energy_uj, instant when) noexcept {
   fault_ = fault::none;
   total_uj_ += used_uj;
   const auto before = last_mean_;  // the counter has moved since, so it was alive and this mean is valid
-  const bool unproven = must_move() && moves_ < 2;
   const bool waits = unproven || (!before && std::exchange(was_dead_, false));
   watts_ = before && may_have_died(*before, mean, seconds) ? *before : mean;
   start_at(energy_uj, when, unproven ? absence::not_read_yet : waits ? absence::gap : absence::none);

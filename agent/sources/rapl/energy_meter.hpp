@@ -18,11 +18,16 @@ namespace binnacle::agent {
 ///   `implausible` (faulty()). A real wrap is no such fall, and comes after minutes. Some differences of a
 ///   number without meaning look right by chance. So the counter is believed again only after three
 ///   differences in a row that can be true, and when it has fallen at most twice in 30 readings;
+/// - a mean below `least_watts`: `implausible` at once, and believed again as above. If the number changes
+///   between two units, the mean of an interval with both of them could be true;
 /// - the last reading is so long ago that one more wrap would fit under `most_watts`: `gap`;
 /// - a suspend in between, reported by interrupt(): `gap`.
-/// In the last three cases the reading is a new start, and power is back with the next reading. The energy of
-/// the time in between is not known. So the total starts again at 0, as any counter may. A total that went on
-/// without that energy would say that next to nothing was drawn.
+/// In all cases but the first the reading is a new start, and power is back with the next reading. The energy
+/// of the time in between is not known. So the total starts again at 0, as any counter may. A total that went
+/// on without that energy would say that next to nothing was drawn.
+///
+/// A reading above the range shows that the range is wrong. It counts as unknown from then on, until
+/// set_range().
 ///
 /// If a counter must move (`still_after`), a reading with an unchanged number does not mean 0 W. The start
 /// stays at the reading in which the counter last moved, so a counter that moves seldom still gives the right
@@ -46,6 +51,7 @@ class energy_meter {
     double most_watts = 0;       ///< bound on this zone's power, for telling a wrap from a reset; > 0
     duration still_after{};      ///< it must move within this time (zone_rule); zero: it may stand still
     double step_joules = 0;      ///< size of its steps (zone_rule); a mean lower by one step is no fall
+    double least_watts = 0;      ///< fewer are not believed
   };
   explicit energy_meter(limits l) noexcept : limits_(l) {}
 
@@ -54,6 +60,8 @@ class energy_meter {
     limits_.range_uj = range_uj;
     limits_.most_watts = most_watts;
   }
+  /// Sets another bound, when other CPUs are online.
+  void set_least_watts(double watts) noexcept { limits_.least_watts = watts; }
   const limits& bounds() const noexcept { return limits_; }
 
   /// Takes a reading. Two readings less than 20 ms apart count as one, since the counter itself moves about
@@ -68,6 +76,7 @@ class energy_meter {
   enum class fault : unsigned char {
     none,
     too_fast,      ///< more than `most_watts`
+    too_low,       ///< less than `least_watts`
     backwards,     ///< its number falls again and again
     wraps_unseen,  ///< it may wrap between two readings; reason() stays `gap`
   };
@@ -77,7 +86,7 @@ class energy_meter {
   absence reason() const noexcept { return reason_; }
   /// The mean power between the last two readings. If it has fallen and the counter has not moved since, it
   /// is still the mean of the interval before. Units: watts. Only valid if reason() is none; while a counter
-  /// is too_fast, what it claims.
+  /// is too_fast or too_low, what it claims.
   double watts() const noexcept { return watts_; }
   /// Why total_uj() is not valid; `none` if it is. While a counter that must move has not moved, a total of 0
   /// J would be a false claim.

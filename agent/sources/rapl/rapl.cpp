@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <set>
 #include <utility>
 
@@ -29,6 +30,8 @@ constexpr double least_bound_watts = 150;
 constexpr double most_part_watts = 400;
 // No CPU with RAPL has a TDP of less, and none one of more than most_watts_of_processors.
 constexpr double least_tdp_watts = 1;
+// Of the setting rapl-period; readings that are closer count as one, too.
+constexpr double least_period_ms = 20;
 // A machine with less has no accelerators of kilowatts, and its idle 5 to 20 W in nJ are to be noticed.
 constexpr double least_tdp_of_a_server = 100;
 
@@ -63,9 +66,9 @@ rapl_source::metered_zone* rapl_source::find(const rapl_zone& z) {
 }
 
 std::optional<double> rapl_source::tdp_of(const rapl_zone& z) const {
-  if (const auto said = said_tdp(z); said && may_be_tdp(*said)) return said;
   if (z.is_package() && options_.tdp_watts > 0) return options_.tdp_watts;
-  return std::nullopt;
+  const auto said = said_tdp(z);
+  return said && may_be_tdp(*said) ? said : std::nullopt;
 }
 
 // A TDP bounds the watts that are believed, so a wrong one would hide a good package for ever.
@@ -105,20 +108,23 @@ double rapl_source::most_watts(const rapl_zone& z, std::uint64_t range_uj) const
 
 // The CPUs that are online are shared out evenly among the packages, which is exact enough for such a bound.
 void rapl_source::set_least_watts() {
-  const auto online = online_cpus(options_.sys_root);
-  const double of_cpus = least_watts_per_cpu * static_cast<double>(online ? online->size() : 0);
+  const double of_cpus = least_watts_per_cpu * static_cast<double>(count_cpus_online(options_.sys_root));
   const auto is_package = [](const metered_zone& z) { return z.about.is_package(); };
   const auto packages = static_cast<double>(std::ranges::count_if(zones_, is_package));
+  const auto believe_from = [](metered_zone& z, double watts) {
+    z.meter.set_least_watts(rule_of(z.about.zone).may_be_zero ? watts : std::max(watts, least_watts_shown));
+    return watts;
+  };
   double of_packages = 0;
   for (auto& z : zones_) {
     if (!z.about.is_package()) continue;
-    z.least_watts = z.tdp_watts    ? std::min(*z.tdp_watts * least_share_of_tdp, least_watts_of_a_socket)
-                    : packages > 1 ? std::max(of_cpus / packages, least_watts_of_a_socket)
-                                   : of_cpus;
-    of_packages += z.least_watts;
+    of_packages +=
+        believe_from(z, z.tdp_watts    ? std::min(*z.tdp_watts * least_share_of_tdp, least_watts_of_a_socket)
+                        : packages > 1 ? std::max(of_cpus / packages, least_watts_of_a_socket)
+                                       : of_cpus);
   }
   for (auto& z : zones_)
-    if (z.about.zone == "psys") z.least_watts = std::max(of_cpus, of_packages);
+    if (z.about.zone == "psys") believe_from(z, std::max(of_cpus, of_packages));
 }
 
 result<void> rapl_source::discover(board& out) {
@@ -247,11 +253,10 @@ bool rapl_source::find_dies_online() {
 
 // The packages that have a CPU online, or their dies where packages are counted by dies. The labels are those
 // that their zones would have. Empty if the kernel does not say where its CPUs sit.
-std::set<std::string> rapl_source::packages_online(const std::set<std::string>& counted) {
+std::set<std::string> rapl_source::packages_online(const std::set<std::string>& counted) const {
   constexpr std::string_view of_die = "-die-";
   const bool by_dies =
       std::ranges::any_of(counted, [&](const std::string& p) { return p.find(of_die) != p.npos; });
-  find_dies_online();
   std::set<std::string> online;
   for (const auto& [package, die] : dies_online_) {
     const bool whole = !by_dies || counted.contains(package);
@@ -274,6 +279,7 @@ void rapl_source::adopt_unseen(const std::vector<power_event>& events, board& ou
     const bool counts = known.counter && known.counter->error_number() == 0;
     if (known.about.folder.empty() && !counts) choose_door(known, events);
   }
+  find_dies_online();  // also without a package: read() then sees when other CPUs are online
   if (packages.empty()) return;
   const auto online = packages_online(packages);
   if (online.size() > packages.size()) {
@@ -296,7 +302,7 @@ void rapl_source::adopt_other_psys(const std::vector<power_event>& events, board
   const auto* first = find(zone_without_folder("psys", ""));
   if (first == nullptr || first->meter.reason() != absence::never_moved) return;
   const auto counts = [](const metered_zone& z) {
-    return z.about.is_package() && why_no_watts(z) == absence::none;
+    return z.about.is_package() && z.meter.reason() == absence::none;
   };
   if (std::ranges::none_of(zones_, counts)) return;
   for (const auto& e : events) {
@@ -342,7 +348,12 @@ std::string rapl_source::why_unreadable(const metered_zone& z, const powercap_nu
         no_tree_.empty() ? fmt::format("powercap does not show {}", full_name(z.about)) : no_tree_;
     return fmt::format("{}; the perf PMU power does not help, {}: {}", powercap, refusal.why, refusal.remedy);
   }
-  if (!z.files) return fmt::format("zone {} has vanished", z.about.folder);
+  if (!z.files) {
+    return fmt::format(
+        "{} has vanished from {}: {}, or restart the agent if the zone has another name now or is no longer "
+        "in the machine",
+        full_name(z.about), z.about.folder, reload_remedy);
+  }
   if (n.reason == absence::permission) {
     return fmt::format("{}: {}", why_energy_is_closed, if_closed_);
   }
@@ -367,7 +378,7 @@ result<void> rapl_source::read(board& out) {
   std::optional<error> first;
   for (auto& z : zones_) {
     const auto n = read_zone(z, out);
-    if (z.about.is_package()) read_package(z, n.reason != absence::none ? n.reason : why_no_watts(z), out);
+    if (z.about.is_package()) read_package(z, n.reason != absence::none ? n.reason : z.meter.reason(), out);
     if (n.reason == absence::none) {
       ++good;
       problems.add(why_unbelieved(z));
@@ -401,7 +412,7 @@ powercap_number rapl_source::read_zone(metered_zone& z, board& out) {
     return n;
   }
   z.meter.update(n.value, time_.now());
-  const auto why = why_no_watts(z);
+  const auto why = z.meter.reason();
   if (why == absence::none) {
     out.set(z.watts, z.meter.watts());
   } else {
@@ -410,8 +421,8 @@ powercap_number rapl_source::read_zone(metered_zone& z, board& out) {
   // Later totals must not have energy that is not believed, here or by the source `host`.
   const bool disbelieved =
       z.joules < out.series().size() && out.series()[z.joules].withheld_for(absence::implausible);
-  if (why == absence::implausible || disbelieved) z.meter.restart_total();
-  const auto no_joules = why == absence::implausible ? why : z.meter.energy_reason();
+  if (disbelieved) z.meter.restart_total();
+  const auto no_joules = z.meter.energy_reason();
   if (no_joules == absence::none) {
     out.set(z.joules, static_cast<std::int64_t>(z.meter.total_uj() / 1'000'000));
   } else {
@@ -420,19 +431,11 @@ powercap_number rapl_source::read_zone(metered_zone& z, board& out) {
   return n;
 }
 
-// Why a zone whose counter could be read has no watts.
-absence rapl_source::why_no_watts(const metered_zone& z) {
-  const auto reason = z.meter.reason();
-  const double watts = z.meter.watts();
-  const bool too_few = reason == absence::none && (no_watts(watts) || watts < z.least_watts);
-  return too_few && !rule_of(z.about.zone).may_be_zero ? absence::implausible : reason;
-}
-
 // Whether this is a package's psys that never counts because another package's does, or once did.
 bool rapl_source::is_idle_psys(const metered_zone& z) const {
   if (z.about.zone != "psys" || z.meter.reason() != absence::never_moved) return false;
   return z.idle || std::ranges::any_of(zones_, [&z](const metered_zone& other) {
-           return &other != &z && other.about.zone == "psys" && why_no_watts(other) == absence::none;
+           return &other != &z && other.about.zone == "psys" && other.meter.reason() == absence::none;
          });
 }
 
@@ -454,7 +457,7 @@ void rapl_source::show_live_psys(board& out) {
 
 std::string rapl_source::why_unbelieved(const metered_zone& z) const {
   const auto what = full_name(z.about) + (z.counter ? ", energy by the perf PMU power," : "");
-  switch (why_no_watts(z)) {
+  switch (z.meter.reason()) {
     case absence::never_moved:
       if (is_idle_psys(z)) return {};
       return fmt::format("{} has {} since it was first seen, so it is not used: {}; {}", what,
@@ -477,22 +480,31 @@ std::string rapl_source::why_faulty(const metered_zone& z, const std::string& wh
   const auto& bounds = z.meter.bounds();
   switch (z.meter.faulty()) {
     case energy_meter::fault::too_fast:
-      return fmt::format("{} says {:.0f} W, more than the {:.0f} W that it can draw at most, {}", what, watts,
-                         bounds.most_watts, wrong_unit);
+      return fmt::format("{} says {:.0f} W, more than the {:.0f} W that it can draw at most, {}{}", what,
+                         watts, bounds.most_watts, wrong_unit,
+                         z.tdp_watts ? fmt::format("; if {:g} W is not its TDP, set rapl-tdp", *z.tdp_watts)
+                                     : std::string());
     case energy_meter::fault::backwards:
       return fmt::format("{} runs backwards, so it is not used: {}", what, reload_remedy);
-    case energy_meter::fault::wraps_unseen:
+    case energy_meter::fault::wraps_unseen: {
+      const double wraps_after_ms = static_cast<double>(bounds.range_uj) / 1e3 / bounds.most_watts;
+      const auto remedy =
+          wraps_after_ms > least_period_ms
+              ? fmt::format("set rapl-period below {:.0f} ms", std::floor(wraps_after_ms))
+              : "its max_energy_range_uj may be wrong; report it to the kernel's or the hypervisor's makers";
       return fmt::format(
-          "{} starts again at 0 after {} J, perhaps more than once between two readings, so it "
-          "is not used: set rapl-period below {:.1f} s",
-          what, bounds.range_uj / 1'000'000, static_cast<double>(bounds.range_uj) / 1e6 / bounds.most_watts);
+          "{} starts again at 0 after {:g} J, perhaps more than once between two readings, so it is not "
+          "used: {}",
+          what, to_watts(bounds.range_uj), remedy);
+    }
+    case energy_meter::fault::too_low:
+      if (no_watts(watts))
+        return fmt::format("{} says 0 W although it is on, so it is not used: {}", what, reload_remedy);
+      return fmt::format("{} says {:.2f} W, less than the {:.2f} W that it draws at least, {}", what, watts,
+                         bounds.least_watts, wrong_unit);
     case energy_meter::fault::none: break;
   }
-  if (why_no_watts(z) != absence::implausible) return {};
-  if (no_watts(watts))
-    return fmt::format("{} says 0 W although it is on, so it is not used: {}", what, reload_remedy);
-  return fmt::format("{} says {:.2f} W, less than the {:.2f} W that it draws at least, {}", what, watts,
-                     z.least_watts, wrong_unit);
+  return {};
 }
 
 // `reason` says why the package has no power; `none` if it has.

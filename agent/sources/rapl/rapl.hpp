@@ -25,7 +25,7 @@ struct rapl_options {
   duration period = std::chrono::seconds(1);
   duration least_period = std::chrono::milliseconds(200);  ///< while a policy watches
   duration still_after = usual_still_after;                ///< after so long without a move a counter is dead
-  double tdp_watts = 0;  ///< per package, if the kernel has none (AMD, some clients); 0: unknown
+  double tdp_watts = 0;  ///< per package, whatever the kernel says; 0: what the kernel says (AMD: nothing)
   /// How probe() waits between two looks at a counter; blocks.
   std::function<void(duration)> pause = [](duration d) { std::this_thread::sleep_for(d); };
 };
@@ -63,8 +63,7 @@ class rapl_source final : public source {
     std::optional<power_counter> counter;  // the PMU's counter, if the files give no energy
     std::uint64_t range_uj = 0;
     energy_meter meter;
-    double least_watts = 0;  // fewer are not believed
-    bool idle = false;       // a psys that never counts because another package's does: not on the board
+    bool idle = false;  // a psys that never counts because another package's does: not on the board
     board::series_ref watts = board::no_series;
     board::series_ref joules = board::no_series;
     // Packages only.
@@ -79,7 +78,7 @@ class rapl_source final : public source {
   std::string leave_out_closed(std::vector<rapl_zone>& zones, const std::vector<power_event>& events);
   void choose_door(metered_zone& known, const std::vector<power_event>& events);
   bool find_dies_online();
-  std::set<std::string> packages_online(const std::set<std::string>& counted);
+  std::set<std::string> packages_online(const std::set<std::string>& counted) const;
   void adopt_unseen(const std::vector<power_event>& events, board& out);
   void adopt_other_psys(const std::vector<power_event>& events, board& out);
   void announce_package(metered_zone& z, board& out);
@@ -87,7 +86,6 @@ class rapl_source final : public source {
   std::string why_no_tdp(const rapl_zone& z) const;
   double most_watts(const rapl_zone& z, std::uint64_t range_uj) const;
   void set_least_watts();
-  static absence why_no_watts(const metered_zone& z);
   bool is_idle_psys(const metered_zone& z) const;
   void announce(metered_zone& z, board& out) const;
   void show_live_psys(board& out);

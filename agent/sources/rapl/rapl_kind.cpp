@@ -24,7 +24,7 @@ void rapl_kind::bind(config_spec& spec) {
       "rapl-still-after", still_after_, std::chrono::seconds(2), std::chrono::hours(1),
       "an energy counter of a package, of memory or of psys that has not moved for this long counts as dead");
   spec.add("rapl-tdp", tdp_watts_, 0, 10'000,
-           "TDP of one package in watts, if the kernel does not say it; 0: unknown");
+           "TDP of one package in watts, in place of what the kernel says; 0: what the kernel says");
 }
 
 void rapl_kind::add_needs(const settings& s, source_needs& needs) const {

@@ -50,6 +50,19 @@ TEST_CASE("a seat has what the kernel says; what it does not know is nothing, no
   SUBCASE("of a CPU that is offline") { CHECK_FALSE(seat_of(sys.path(), 4).core.has_value()); }
 }
 
+TEST_CASE("as many CPUs are online as the list names or as have a topology, whichever is more") {
+  const temp_folder sys;
+  const std::string cpus = "devices/system/cpu/";
+  CHECK(count_cpus_online(sys.path()) == 0);
+  for (const char* cpu : {"cpu0", "cpu1", "cpu2"}) sys.write(cpus + cpu + "/topology/core_id", "0\n");
+  sys.write(cpus + "cpu3/online", "0\n");  // without a topology: it is offline
+  CHECK(count_cpus_online(sys.path()) == 3);
+  sys.write(cpus + "online", "0\n");  // of a container
+  CHECK(count_cpus_online(sys.path()) == 3);
+  sys.write(cpus + "online", "0-7\n");
+  CHECK(count_cpus_online(sys.path()) == 8);
+}
+
 TEST_CASE("a package has no memory if each of its nodes has none, and the kernel says so") {
   const temp_folder sys;
   const std::string nodes = "devices/system/node/";

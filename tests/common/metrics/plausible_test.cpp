@@ -50,6 +50,8 @@ TEST_SUITE("common/metrics/plausible") {
           "a ratio is between 0 and 1");
     CHECK(metrics::plausible_text(*metrics::find("rapl_headroom_ratio")) ==
           "rapl_headroom_ratio is between -100 and 1");
+    CHECK(metrics::plausible_text(*metrics::find("host_inlet_temperature_celsius")) ==
+          "host_inlet_temperature_celsius is between -40 and 100");
     CHECK(metrics::plausible_text(*metrics::find("os_load1")) == "os_load1 is never below 0");
   }
 }

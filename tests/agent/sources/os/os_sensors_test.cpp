@@ -29,13 +29,15 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// A machine whose /sys has sensors and whose /proc has only the load, and the os source that reads it.
+/// A machine whose /sys has sensors and whose /proc has only the load and, with single CPUs, their time; and
+/// the os source that reads it.
 struct machine {
   explicit machine(void (*tree)(const std::string&), bool per_cpu = false) {
     tree(root / "sys");
     root.write("proc/loadavg", "0.50 0.40 0.30 2/90 123\n");
-    root.write("proc/stat",
-               "cpu  10 0 0 30 0 0 0 0 0 0\ncpu0 10 0 0 10 0 0 0 0 0 0\ncpu3 0 0 0 20 0 0 0 0 0 0\n");
+    if (per_cpu)
+      root.write("proc/stat",
+                 "cpu  10 0 0 30 0 0 0 0 0 0\ncpu0 10 0 0 10 0 0 0 0 0 0\ncpu3 0 0 0 20 0 0 0 0 0 0\n");
     o.proc = root / "proc";
     o.sys = root / "sys";
     o.time = clock.source();
@@ -353,6 +355,34 @@ TEST_CASE("a sensor of power that says less than 0 W is implausible, a temperatu
   CHECK(m.os->limitation().empty());
 }
 
+// Before, a node whose sensor of the air is dead had the coolest of all.
+TEST_CASE("a temperature that incoming air cannot have is implausible, another sensor may say it") {
+  machine m([](const std::string& root) {
+    write_chip(root, 0, "lm75", "i2c-1/1-0048",
+               {{"temp1_label", "Inlet"}, {"temp1_input", "27000"}, {"temp2_input", "27000"}});
+  });
+  const std::string chip = "lm75-1-0048";
+  const auto inlet = [&] { return m.of("os_hwmon_temperature_celsius", chip, "Inlet"); };
+  m.later(30s);
+  CHECK(inlet() == "27.0");
+  for (const char* dead : {"-64000", "-128000", "127000", "255000", "-273150", "100100"}) {
+    CAPTURE(dead);
+    m.set("class/hwmon/hwmon0/temp1_input", dead);
+    m.set("class/hwmon/hwmon0/temp2_input", dead);
+    m.later(30s);
+    CHECK(inlet() == "implausible");
+    CHECK(m.of("os_hwmon_temperature_celsius", chip, "temp2") != "implausible");
+    CHECK(m.os->limitation().starts_with(chip + " Inlet says a temperature that incoming air cannot have"));
+  }
+  for (const char* air : {"-40000", "100000", "0"}) {
+    CAPTURE(air);
+    m.set("class/hwmon/hwmon0/temp1_input", air);
+    m.later(30s);
+    CHECK(inlet() != "implausible");
+    CHECK(m.os->limitation().empty());
+  }
+}
+
 TEST_CASE("two sensors of one label and two chips of one name are told apart") {
   temp_folder sys;
   write_chip(sys.path(), 0, "bmp", "",
@@ -500,6 +530,8 @@ TEST_CASE("single CPUs and cores are there when they are asked for") {
   CHECK(shown(m.out, "os_per_cpu_utilization_ratio", {{"cpu", "0"}}) == "0.7500");
   CHECK(shown(m.out, "os_per_cpu_utilization_ratio", {{"cpu", "3"}}) == "no such series");  // offline
   CHECK(shown(m.out, "os_per_cpu_frequency_hertz", {{"cpu", "2"}}) == "3000000000");
+  m.later(10s);
+  CHECK(shown(m.out, "os_per_cpu_utilization_ratio", {{"cpu", "0"}}) == "stands_still");
   m.root.write("proc/stat", "");
   m.later(1s);
   CHECK(shown(m.out, "os_per_cpu_utilization_ratio", {{"cpu", "0"}}) == "malformed");

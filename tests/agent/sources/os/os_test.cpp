@@ -251,6 +251,42 @@ TEST_CASE("a broken text makes its own series absent with a reason, the rest goe
   CHECK(shown(m.out, "os_cpu_utilization_ratio") == "0.5000");
 }
 
+// Before, the last utilization stayed for ever, always fresh.
+TEST_CASE("CPU time that stands still gives no utilization after 10 s, until it moves") {
+  machine m;
+  auto os = m.source();
+  REQUIRE(os.discover(m.out));
+  const auto after = [&](duration time) {
+    m.clock.now += time;
+    REQUIRE(os.read(m.out));
+    return shown(m.out, "os_cpu_utilization_ratio");
+  };
+  after(0s);
+  m.stat(1100, 9100, 900);
+  CHECK(after(1s) == "0.5000");
+  CHECK(after(9s) == "0.5000");
+  CHECK(os.limitation().empty());
+  CHECK(after(1s) == "stands_still");
+  CHECK(os.limitation().find("/stat has stood still for more than 10 s") != std::string::npos);
+  CHECK(shown(m.out, "os_cpus") == "2");
+  m.stat(1400, 9200, 900);
+  CHECK(after(1s) == "0.7500");
+  CHECK(os.limitation().empty());
+}
+
+TEST_CASE("more memory available than there is is not shown") {
+  machine m;
+  m.root.write("proc/meminfo", "MemTotal: 1000 kB\nMemFree: 500 kB\nMemAvailable: 1001 kB\n");
+  auto os = m.source();
+  REQUIRE(os.discover(m.out));
+  REQUIRE(os.read(m.out));
+  CHECK(shown(m.out, "os_memory_available_bytes") == "implausible");
+  CHECK(shown(m.out, "os_memory_total_bytes") == "1024000");
+  m.root.write("proc/meminfo", "MemTotal: 1000 kB\nMemFree: 500 kB\nMemAvailable: 1000 kB\n");
+  REQUIRE(os.read(m.out));
+  CHECK(shown(m.out, "os_memory_available_bytes") == "1024000");
+}
+
 TEST_CASE("what this kernel does not have is not announced and appears when it comes") {
   machine m;
   m.root.remove("proc/pressure");

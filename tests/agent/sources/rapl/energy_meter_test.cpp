@@ -178,6 +178,25 @@ TEST_CASE("a counter beyond its stated range that falls is a reset") {
   CHECK(m.reason() == absence::reset);
 }
 
+// Before, each of its readings was a gap, and below the range it would be one again.
+TEST_CASE("a counter beyond its stated range has watts, and after a reset it is not asked to wrap there") {
+  energy_meter m({262'143'328, 820});
+  std::uint64_t uj = 1'000'000'000;
+  for (int second = 0; second <= 3; ++second) {
+    m.update(uj += 120'000'000, at(std::chrono::seconds(second)));
+    CHECK(m.reason() == (second == 0 ? absence::not_read_yet : absence::none));
+  }
+  CHECK(m.watts() == doctest::Approx(120));
+  m.update(5'000'000, at(4s));
+  CHECK(m.reason() == absence::reset);
+  m.update(125'000'000, at(5s));
+  CHECK(m.reason() == absence::none);
+  CHECK(m.watts() == doctest::Approx(120));
+  m.set_range(262'143'328, 820);  // of another driver
+  m.update(245'000'000, at(6s));
+  CHECK(m.reason() == absence::gap);
+}
+
 TEST_CASE("two readings in the same 20 ms count as one") {
   energy_meter m(package);
   m.update(0, at(0s));
@@ -445,6 +464,36 @@ TEST_CASE("a counter that was implausible is believed after three differences in
   CHECK(m.faulty() == energy_meter::fault::none);
   CHECK(m.energy_reason() == absence::none);
   CHECK(m.total_uj() == total + 100'000'000);
+}
+
+// Before, a counter that took turns between µJ and mJ gave the mean of an interval with both of them.
+TEST_CASE("a counter that said less than there must be is believed after three differences in a row") {
+  energy_meter m({range, 820, 10s, 0, 1.6});
+  std::uint64_t uj = 0;
+  int second = 0;
+  const auto after = [&](double watts) {
+    uj += static_cast<std::uint64_t>(watts * 1e6);
+    m.update(uj, at(std::chrono::seconds(++second)));
+    return m.reason();
+  };
+  for (int i = 0; i < 4; ++i) after(150);
+  CHECK(m.reason() == absence::none);
+  CHECK(after(31) == absence::none);
+  CHECK(m.watts() == doctest::Approx(150));  // that it fell is not known yet
+  CHECK(after(0.15) == absence::implausible);
+  CHECK(m.faulty() == energy_meter::fault::too_low);
+  CHECK(m.watts() == doctest::Approx(0.15));
+  CHECK(m.energy_reason() == absence::implausible);
+  CHECK(after(17) == absence::implausible);
+  CHECK(after(150) == absence::implausible);
+  CHECK(after(0.15) == absence::implausible);  // it begins anew
+  CHECK(after(17) == absence::implausible);
+  CHECK(after(150) == absence::implausible);
+  CHECK(m.faulty() == energy_meter::fault::too_low);
+  CHECK(after(150) == absence::none);
+  CHECK(m.watts() == doctest::Approx(150));
+  CHECK(m.total_uj() == 150'000'000);
+  CHECK(m.faulty() == energy_meter::fault::none);
 }
 
 // Before, every second reading was 50 W, for ever.

@@ -163,7 +163,7 @@ TEST_CASE("power follows a change of load within one period") {
   CHECK(b.watts("1") == "180.0");
 }
 
-TEST_CASE("where the kernel knows no TDP the configured one counts, else utilization is absent") {
+TEST_CASE("the configured TDP counts, else the kernel's; without one utilization is absent") {
   SUBCASE("AMD, unconfigured") {
     bench b(machines::epyc());
     b.warm_up();
@@ -178,10 +178,10 @@ TEST_CASE("where the kernel knows no TDP the configured one counts, else utiliza
     b.warm_up();
     CHECK(shown(b.out, "rapl_tdp_utilization_ratio", {{"package", "0"}}) == "0.4000");
   }
-  SUBCASE("the kernel's word wins over the configuration") {
+  SUBCASE("the configuration wins over the kernel's word") {
     bench b(machines::xeon_two_sockets(), 100, {.tdp_watts = 999});
     b.warm_up();
-    CHECK(shown(b.out, "rapl_tdp_watts", {{"package", "0"}}) == "205.0");
+    CHECK(shown(b.out, "rapl_tdp_watts", {{"package", "0"}}) == "999.0");
   }
   SUBCASE("a zero is no TDP") {
     auto zones = machines::xeon_two_sockets();
@@ -219,6 +219,25 @@ TEST_CASE("a TDP that no package has is unknown, and hides no package's watts") 
     CHECK(utilization(told) == "0.8000");
     CHECK(told.source.limitation().empty());
   }
+}
+
+// Before, the kernel's 12 W refused a package of 240 W for ever, and rapl-tdp changed nothing.
+TEST_CASE("a TDP of the kernel that is far too low is named with rapl-tdp, which mends it") {
+  auto zones = machines::xeon_two_sockets();
+  zones[0].constraints[0].max_power_uw = 12'000'000;
+  bench b(zones, 240);
+  b.warm_up();
+  for (int i = 0; i < 3; ++i) {
+    b.pass(1s);
+    REQUIRE(b.source.read(b.out));
+  }
+  CHECK(b.watts("0") == "implausible");
+  CHECK(b.source.limitation().find("more than the 150 W that it can draw at most") != std::string::npos);
+  CHECK(b.source.limitation().find("if 12 W is not its TDP, set rapl-tdp") != std::string::npos);
+  bench told(zones, 240, {.tdp_watts = 300});
+  told.warm_up();
+  CHECK(told.watts("0") == "240.0");
+  CHECK(told.source.limitation().empty());
 }
 
 TEST_CASE("a notebook may turbo far above its TDP without being taken for a reset") {
@@ -281,7 +300,8 @@ TEST_CASE("a zone that vanishes stays announced as missing and comes back by its
   CHECK(b.watts("1") == "missing");
   CHECK(b.part("dram", "1") == "missing");
   CHECK(shown(b.out, "rapl_limit_watts", {{"package", "1"}, {"constraint", "long_term"}}) == "missing");
-  CHECK(b.source.limitation().find("has vanished") != std::string::npos);
+  CHECK(b.source.limitation().find("package-1 has vanished from ") == 0);
+  CHECK(b.source.limitation().find("restart the agent if the zone has another name") != std::string::npos);
 
   write_powercap_tree(b.sys.path(), machines::xeon_two_sockets());
   b.clock.now += 1s;

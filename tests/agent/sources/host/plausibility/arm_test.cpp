@@ -373,6 +373,28 @@ TEST_CASE("wrong unit: a meter of the machine that says less than the CPUs draw 
   CHECK(a.set_aside(way, "wrong_unit") == "0");
 }
 
+// Before, the least was that of the CPUs at the start.
+TEST_CASE("wrong unit: the least that the CPUs draw follows the CPUs that are online") {
+  temp_folder sys;
+  sys.write("devices/system/cpu/online", "0\n");
+  arm a;
+  host_source host(host_options{.period = 1s, .sys_root = sys.path()}, a.clock.source());
+  REQUIRE(host.discover(a.out));
+  const auto meter = a.out.add_series(a.bmc, "bmc_dcmi_power_watts", {});
+  a.out.set(meter, 1.0);
+  const auto tick = [&] {
+    a.clock.now += 1s;
+    a.out.mark_read(a.bmc, a.clock.now);
+    REQUIRE(host.read(a.out));
+  };
+  tick();
+  CHECK(a.node("dcmi") == "1.0");
+  sys.write("devices/system/cpu/online", "0-79\n");
+  tick();
+  CHECK(a.node("dcmi") == "implausible");
+  CHECK(a.set_aside("dcmi", "wrong_unit") == "1");
+}
+
 TEST_SUITE_END();
 
 }  // namespace plausibility_arm_test

@@ -208,6 +208,55 @@ TEST_CASE("wrong unit: a package in mJ where µJ are promised is implausible, an
   }
 }
 
+// Before, the least was 0 W, or that of one CPU, and a package of 0.15 W won every placement.
+TEST_CASE("wrong unit: where the list of CPUs is not the machine's, CPUs with a topology count") {
+  machine m(std::vector<zone_spec>{machines::epyc()[0]}, 0.15);
+  const std::string cpus = "devices/system/cpu/";
+  for (int cpu = 0; cpu < 64; ++cpu)
+    m.sys.write(fmt::format("{}cpu{}/topology/physical_package_id", cpus, cpu), "0\n");
+  SUBCASE("it cannot be read") { m.sys.write(cpus + "online/x", ""); }
+  SUBCASE("it is a container's") { m.sys.write(cpus + "online", "0\n"); }
+  m.begin();
+  m.pass(3s);
+  CHECK(m.package("0") == "implausible");
+  CHECK(m.watts() == std::nullopt);
+  CHECK(holds(m.rapl.limitation(), "less than the 1.60 W that it draws at least"));
+}
+
+// Before, a psys without packages was compared with the CPUs of the start for five minutes.
+TEST_CASE("wrong unit: where psys is all there is, CPUs that come online count at the next reading") {
+  machine m(std::vector<zone_spec>{{.name = "psys"}});  // draws 35 W
+  m.sys.write("devices/system/cpu/online", "0\n");
+  m.begin();
+  m.pass(5s);
+  CHECK(m.psys() == "35.0");
+  m.sys.write("devices/system/cpu/online", "0-2047\n");
+  m.pass(1s);
+  CHECK(m.psys() == "implausible");
+  CHECK(holds(m.rapl.limitation(), "less than the 51.20 W that it draws at least"));
+}
+
+// Before, the intervals in which it changed were watts of 15 to 75 W.
+TEST_CASE("wrong unit: a package that takes turns between µJ and mJ has its true watts or none") {
+  machine m(std::vector<zone_spec>{machines::epyc()[0]}, 150);
+  m.sys.write("devices/system/cpu/online", "0-63\n");
+  m.begin();
+  int valid = 0;
+  for (int half = 0; half < 130; ++half) {
+    REQUIRE(m.sim.set_watts(half % 13 > 6 ? "0.15" : "150"));
+    m.sim.advance(500ms);
+    if (half % 2 == 0) continue;
+    m.clock.now += 1s;
+    m.read();
+    const auto watts = m.watts();
+    if (!watts) continue;
+    ++valid;
+    CAPTURE(half);
+    CHECK(*watts == doctest::Approx(150));
+  }
+  CHECK(valid > 0);
+}
+
 TEST_CASE("wrong unit: energy that was not believed is in no later total") {
   machine m(std::vector<zone_spec>{machines::xeon_two_sockets()[0]}, 0.35);
   m.sys.write("devices/system/cpu/online", "0-7\n");
@@ -314,7 +363,36 @@ TEST_CASE("a range so small that wraps between two readings cannot be told has a
   m.pass(5s);
   CHECK(m.package("0") == "gap");
   CHECK(holds(m.rapl.limitation(), "package-0 starts again at 0 after 1200 J"));
-  CHECK(holds(m.rapl.limitation(), "set rapl-period below 0.8 s"));
+  CHECK(holds(m.rapl.limitation(), "set rapl-period below 800 ms"));
+}
+
+// Before, the sentence asked for a rapl-period below 0.0 s.
+TEST_CASE("a range so small that no period is short enough is said to be wrong") {
+  auto zones = machines::epyc();
+  zones[0].energy_uj = 0;
+  zones[0].range_uj = 30'000'000;  // 20 ms of 1500 W
+  machine m(zones);
+  m.begin();
+  m.pass(5s);
+  CHECK(m.package("0") == "gap");
+  CHECK(holds(m.rapl.limitation(), "package-0 starts again at 0 after 30 J"));
+  CHECK(holds(m.rapl.limitation(), "its max_energy_range_uj may be wrong"));
+  CHECK_FALSE(holds(m.rapl.limitation(), "rapl-period"));
+}
+
+// Before, such a counter was a gap for ever.
+TEST_CASE("a range that the counter exceeds is none: its watts count") {
+  machine m(
+      std::vector<zone_spec>{{.name = "package-0", .energy_uj = 1'000'000'000, .range_uj = 262'143'328}});
+  REQUIRE(m.sim.set_watts("package-0 stop"));
+  m.begin();
+  for (int second = 1; second <= 3; ++second) {
+    m.sys.write(zone_folder({0}) + "/energy_uj", fmt::format("{}\n", 1'000'000'000 + second * 120'000'000));
+    m.clock.now += 1s;
+    m.read();
+  }
+  CHECK(m.package("0") == "120.0");
+  CHECK(m.rapl.limitation().empty());
 }
 
 TEST_CASE("zero: a psys that moves so little that it shows 0 W is implausible") {
