@@ -122,7 +122,7 @@ result<void> textfile_source::discover(board& out) {
 }
 
 result<void> textfile_source::read(board& out) {
-  const auto found = listing(options_.folder, options_.entries);
+  auto found = listing(options_.folder, options_.entries);
   if (!found) {
     for (auto& [name, f] : files_) {
       f.stamp.reset();
@@ -131,11 +131,13 @@ result<void> textfile_source::read(board& out) {
     }
     return found.error();
   }
-  const auto& names = found->names;
+  auto& names = found->names;
   is_overfull_ = !found->is_whole;
   illegible_ = about_names(options_.folder, *found);
   const auto now = time_.now();
   ++round_;
+  parsing_ends_ = time_.worked() + options_.longest_parsing;
+  files_that_wait_ = 0;
   // First handle files that are gone, so that a file with another name can take over their series.
   for (auto it = files_.begin(); it != files_.end();) {
     auto& f = it->second;
@@ -158,6 +160,7 @@ result<void> textfile_source::read(board& out) {
     ++it;
   }
   files_left_out_ = 0;
+  std::ranges::rotate(names, std::ranges::lower_bound(names, std::exchange(next_, {})));
   for (const auto& name : names) {
     if (!files_.contains(name) && files_.size() >= options_.files && !make_room(out)) {
       ++files_left_out_;
@@ -228,6 +231,10 @@ void textfile_source::look_at(const std::string& name, instant now, board& out) 
   if (!S_ISREG(entry.about().st_mode)) {
     f.stamp = stamp;
     return fail(absence::malformed, "not a regular file");
+  }
+  if (time_.worked() >= parsing_ends_) {
+    if (files_that_wait_++ == 0) next_ = name;
+    return;
   }
   const auto fd = entry.open();
   if (!fd) {
@@ -303,6 +310,15 @@ std::string textfile_source::limitation() const {
                         files_left_out_ == 1 ? "1 file" : fmt::format("{} files", files_left_out_),
                         options_.files == 1 ? "1 that is" : fmt::format("{} that are", options_.files)));
   }
+  if (files_that_wait_ > 0) {
+    all.add(
+        fmt::format("{}: {} for the next round, because parsing the others took more than {} of CPU time: "
+                    "write fewer series, or write them less often",
+                    options_.folder,
+                    files_that_wait_ == 1 ? "1 changed file waits"
+                                          : fmt::format("{} changed files wait", files_that_wait_),
+                    human(options_.longest_parsing)));
+  }
   for (const auto& [name, f] : files_) all.add(f.remark);
   return std::move(all).sentence();
 }
@@ -319,6 +335,7 @@ std::vector<finding> textfile_source::probe() {
   board scratch;
   auto alone = options_;
   alone.names = std::make_shared<foreign_names>();
+  alone.longest_parsing = std::chrono::hours(1);  // nothing else runs
   textfile_source once(std::move(alone), time_);
   (void)once.discover(scratch);
   (void)once.read(scratch);

@@ -28,6 +28,8 @@ struct textfile_options {
   prom_bounds each;
   std::size_t files = 200;
   std::size_t entries = 10'000;  ///< of the folder; no more are looked at
+  /// CPU time after which no more files are parsed in a round. All sources share one loop.
+  duration longest_parsing = std::chrono::milliseconds(50);
   /// Shared with the other sources of foreign series.
   std::shared_ptr<foreign_names> names = std::make_shared<foreign_names>();
 };
@@ -37,8 +39,9 @@ struct textfile_options {
 /// series absent. A user's link to another user's file is not followed; root's links are. A file whose name
 /// is not UTF-8, or has characters that nobody sees, is left out.
 ///
-/// Every period the folder is listed and each file looked at; a file is parsed if it has changed. Users
-/// should write files with a rename. A file that is empty or ends within a line, and was written just now,
+/// Every period the folder is listed and each file looked at; a file is parsed if it has changed. If parsing
+/// takes too long, the other files wait for the next round, and their values age. Users should write files
+/// with a rename. A file that is empty or ends within a line, and was written just now,
 /// counts as half written, and its values before stay. If it is still so after some seconds, the source
 /// reports it. The age of a series counts from the last time its file was there and valid. If a file goes, or
 /// a series of it, it is `missing` for ten minutes, so that policies see an absence and not a node that never
@@ -85,6 +88,9 @@ class textfile_source final : public source {
   std::map<std::string, file> files_;
   std::uint64_t round_ = 0;
   std::size_t files_left_out_ = 0;
+  duration parsing_ends_{};  // of this round, in CPU time
+  std::size_t files_that_wait_ = 0;
+  std::string next_;  // the first of them, with which the next round begins
   bool is_overfull_ = false;
   std::string illegible_;  // which files are left out because of their names
 };

@@ -74,6 +74,30 @@ TEST_CASE("a broken file takes its own series, and is named with its line") {
   CHECK(f.source.limitation().empty());
 }
 
+TEST_CASE("files that take long to parse take turns, and the others' values age") {
+  folder f;
+  for (const char* name : {"a", "b", "c"}) f.settled(std::string(name) + ".prom", std::string(name) + " 1\n");
+  duration spent{};
+  auto clocks = f.clock.source();
+  clocks.worked = [&spent] { return spent += 30ms; };  // each file takes so long
+  textfile_source slow({.folder = f.path.path()}, clocks);
+  REQUIRE(slow.discover(f.out));
+  const auto look = [&] {
+    f.clock.now += 1s;
+    REQUIRE(slow.read(f.out));
+  };
+  look();
+  CHECK(shown(f.out, "a").substr(0, 1) == "1");
+  CHECK(shown(f.out, "b") == "no such series");
+  CHECK(slow.limitation().find("2 changed files wait") != std::string::npos);
+  look();
+  CHECK(shown(f.out, "b").substr(0, 1) == "1");
+  look();
+  CHECK(shown(f.out, "c").substr(0, 1) == "1");
+  CHECK(slow.limitation().empty());
+  CHECK(f.read_at("a.prom") == f.clock.now);  // it has not changed
+}
+
 TEST_CASE("a file that vanishes leaves its series missing, and after ten minutes forgotten") {
   folder f;
   f.settled("a.prom", "a 1\n");
