@@ -104,7 +104,7 @@ void power_learning::look_at_meter(node_state& n, store::node_id id, news& out) 
   if (now == std::exchange(n.of_meter, now)) return;
   std::string why;
   if (now == trouble::stands_still) {
-    why = fmt::format("its meter ({}) stands still though its load moves", n.meter);
+    why = fmt::format("the watts of its meter ({}) do not rise with its load", n.meter);
   } else if (now == trouble::too_late) {
     why = fmt::format(
         "the watts of its meter ({}) are too late, means over too long, or do not follow its load: "

@@ -63,8 +63,8 @@ class power_learning {
     /// Models that are new, or that differ enough from the last ones to matter.
     std::vector<std::pair<store::node_id, std::shared_ptr<const predict::model>>> models;
     std::vector<restart> restarts;
-    /// Why a node's meter teaches nothing now, a clause: "its meter (dcmi) stands still though its load
-    /// moves", or that its watts are too late; empty: it teaches again, or nothing is learned now.
+    /// Why a node's meter teaches nothing now, a clause: "the watts of its meter (dcmi) do not rise with
+    /// its load", or that its watts are too late; empty: it teaches again, or nothing is learned now.
     std::vector<std::pair<store::node_id, std::string>> notes;
   };
   /// From now on it learns, or rests. What it has learned stays. While it rests, no meter is looked at, so

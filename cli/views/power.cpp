@@ -184,7 +184,7 @@ std::string render_power(const json::value& answer, const paint& with) {
            '\n';
   }
   if (flag(m, "meterStuck"))
-    out += with(colour::yellow, "its meter stands still though the load moves") + '\n';
+    out += with(colour::yellow, "its meter stands still, or its watts do not rise with the load") + '\n';
   out += '\n';
   out += curve_lines(m, load, with);
   if (served || rated) return out;
