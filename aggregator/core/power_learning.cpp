@@ -274,9 +274,9 @@ void power_learning::take(node_state& n, store::node_id id, instant now) {
   if (!share) return;
   if (watts.read_at <= std::exchange(n.learned_at, std::max(n.learned_at, watts.read_at))) return;
   if (now < n.quiet_until) return;
-  constexpr std::uint8_t most_repeats_late = repeats_of_lagging / predict::meter_lag::step;
-  const outcome what =
-      n.own.add(*share, to_double(watts.value), n.late ? most_repeats_late : predict::learner::usual_repeats);
+  constexpr predict::meter_pace of_lagging{repeats_of_lagging / predict::meter_lag::step,
+                                           remembered_of_lagging / predict::meter_lag::step};
+  const outcome what = n.own.add(*share, to_double(watts.value), n.late ? of_lagging : predict::meter_pace());
   ++counted_[static_cast<std::size_t>(what)];
   if (what == outcome::anew_stuck) {
     begun_again(n, id, fmt::format("its meter ({}) stood still while its load moved", n.meter));

@@ -292,6 +292,15 @@ TEST_SUITE("aggregator/core/power_learning") {
     CHECK(w.model("a") != nullptr);
   }
 
+  TEST_CASE("defect: what a meter that lags had said counted for 50 minutes, not for ten") {
+    world w;
+    w.add("a", "EPYC", "dcmi");
+    w.seconds(3600, {{"a", 0.3}});
+    w.seconds(1800, {{"a", 0.3}}, 1.2 * watts_at(0.3));  // a disk shelf was added
+    CHECK(w.restarts.empty());
+    CHECK(w.model("a")->power.watts(0.3 * cores) == doctest::Approx(1.2 * watts_at(0.3)).epsilon(0.03));
+  }
+
   TEST_CASE("a BMC that is read each ten seconds is learned from on a busy node") {
     world w;
     w.stale_after_ms = 30'000;
