@@ -59,16 +59,20 @@ std::string asker::trouble(const question& q) const {
   return waits ? std::string(falling_behind) : s->second.trouble;
 }
 
-std::vector<std::string> asker::troubles() const {
+std::string_view after_last_curve(bool learned_counts) noexcept {
+  return learned_counts ? "then the learned one" : "then none: all policies say model: External";
+}
+
+std::vector<std::string> asker::troubles(bool learned_counts) const {
   constexpr std::size_t most = 10;
   std::vector<std::string> out;
   if (full_)
     out.push_back(
-        fmt::format("model servers are asked for more than {} curves: the nodes beyond go by what "
-                    "was learned; give nodes of a kind the same model",
+        fmt::format("model servers are asked for more than {} curves: the nodes beyond get none of "
+                    "theirs; give nodes of a kind the same model",
                     most_questions));
-  constexpr std::string_view meanwhile =
-      "nodes with this model use its last curve for an hour, then the learned one";
+  const std::string meanwhile = fmt::format("nodes with this model use its last curve for an hour, {}",
+                                            after_last_curve(learned_counts));
   for (const auto& [name, s] : servers_) {
     const std::string_view what = s.trouble.empty() && s.falls_behind ? falling_behind : s.trouble;
     if (!what.empty() && out.size() < most)

@@ -21,6 +21,10 @@
 
 namespace binnacle::model_servers {
 
+/// What counts when a model server's last answer no longer does, a clause: "then the learned one".
+/// `learned_counts`: policy::view::learned_counts().
+std::string_view after_last_curve(bool learned_counts) noexcept;
+
 /// Decides which question is asked when, and keeps the answers. Pure: time and answers are given.
 ///
 /// One call at a time goes to each server, and its models take turns. Of a model's questions the one whose
@@ -61,7 +65,7 @@ class asker {
   /// Why nothing newer is known, as a clause. Empty if all is well, or the question is being asked.
   std::string trouble(const question& q) const;
   /// One sentence for each server or model with trouble; ten at most.
-  std::vector<std::string> troubles() const;
+  std::vector<std::string> troubles(bool learned_counts = true) const;
 
   /// A call to be made now. answered() must be called for each of them.
   struct call {

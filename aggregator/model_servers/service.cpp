@@ -181,7 +181,9 @@ void worker::look_at(const store::node_view& node, const formats& wanted, instan
     secrets.want(secret, now);
     if (std::string why = secrets.trouble(secret); !why.empty()) {
       unknown_password = fmt::format("{}: {}", model->object, why);
-      wrong.add(model->about, why + "; meanwhile nodes use the last curve for an hour, then the learned one",
+      wrong.add(model->about,
+                fmt::format("{}; meanwhile nodes use the last curve for an hour, {}", why,
+                            after_last_curve(nodes.learned_counts())),
                 now);
     }
   }
@@ -347,7 +349,7 @@ task<void> worker::keep_asking(std::shared_ptr<worker> self) {
       std::string authorization = password == nullptr ? std::string() : *password;
       self->running->spawn("model server", ask(self, std::move(c), std::move(authorization)));
     }
-    const auto now_wrong = self->questions.troubles();
+    const auto now_wrong = self->questions.troubles(self->with->nodes.learned_counts());
     const std::string first = now_wrong.empty() ? std::string() : now_wrong.front();
     if (self->trouble.is_news(first)) {
       if (first.empty()) {
@@ -388,7 +390,7 @@ void worker::start(async::loop& on, service::parts p) {
 }
 
 std::vector<std::string> worker::troubles() const {
-  std::vector<std::string> out = questions.troubles();
+  std::vector<std::string> out = questions.troubles(with->nodes.learned_counts());
   for (std::string& one : wrong.sentences(boot_clock::now())) out.push_back(std::move(one));
   if (allowed.empty()) return out;  // nobody needs the objects
   for (std::string& one : configs.troubles()) out.push_back(std::move(one));

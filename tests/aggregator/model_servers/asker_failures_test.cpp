@@ -56,6 +56,10 @@ TEST_SUITE("aggregator/model_servers/asker/failures") {
     CHECK(attempts < 250);
     CHECK(w.it.want(q, w.now) != nullptr);
     CHECK(w.it.troubles().at(0).find(trouble.message) != std::string::npos);
+    CHECK(
+        w.it.troubles().at(0).ends_with("; nodes with this model use its last curve for an hour, then the "
+                                        "learned one"));
+    CHECK(w.it.troubles(false).at(0).ends_with("for an hour, then none: all policies say model: External"));
     w.pass(asker::counts_for);
     CHECK_MESSAGE(w.it.want(q, w.now) == nullptr, "after an hour it does not");
     CHECK(w.curve(q, points) > 0);
