@@ -64,7 +64,13 @@ class asker {
   std::shared_ptr<const predict::model> want(const question& q, instant now);
   /// Why nothing newer is known, as a clause. Empty if all is well, or the question is being asked.
   std::string trouble(const question& q) const;
-  /// One sentence for each server or model with trouble; ten at most.
+  /// A server or model with trouble.
+  struct ill {
+    std::string who;  ///< "model server h:1": the same while the trouble changes
+    std::string sentence;
+  };
+  std::vector<ill> all_ill(bool learned_counts = true) const;
+  /// Their sentences; ten at most, and one that counts the rest.
   std::vector<std::string> troubles(bool learned_counts = true) const;
 
   /// A call to be made now. answered() must be called for each of them.

@@ -67,6 +67,22 @@ TEST_SUITE("aggregator/model_servers/asker/failures") {
     CHECK(w.it.troubles().empty());
   }
 
+  TEST_CASE("defect: of more than ten ill servers the rest were passed over in silence") {
+    world w;
+    std::vector<question> all;
+    for (int i = 10; i < 37; ++i) all.push_back(about("h" + std::to_string(i) + ":1", "pc"));
+    for (const question& q : all) (void)w.it.want(q, w.now);
+    for (const auto& c : w.next()) w.it.answered(c, error{errc::disconnected, "connection refused"}, w.now);
+    const auto said = w.it.troubles();
+    REQUIRE(said.size() == 11);
+    CHECK(said[9].starts_with("model server h19:1: "));
+    CHECK(said[10].starts_with("model servers and models: 17 more have trouble"));
+    const auto ill = w.it.all_ill();
+    REQUIRE(ill.size() == 27);
+    CHECK(ill[26].who == "model server h36:1");
+    CHECK(ill[26].sentence.starts_with("model server h36:1: connection refused"));
+  }
+
   TEST_CASE("garbage, errors of the server's code and watts that cannot be cost that model alone") {
     for (const auto& bad :
          {says(200, "OK"), says(200, R"({"outputs":[{"data":[1]}]})"), says(500, "Internal Server Error"),
