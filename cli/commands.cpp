@@ -8,6 +8,7 @@
 #include "cli/views/what_if.hpp"
 #include "cli/views/why.hpp"
 #include "common/http/target.hpp"
+#include "common/text/quantity.hpp"
 
 #include <fmt/format.h>
 
@@ -146,6 +147,15 @@ int power_command(const connection& to, const std::string& node, const terminal&
 }
 
 int what_if_command(const connection& to, const what_if_arguments& what, const terminal& on) {
+  // The aggregator refuses the same. Asked here, because it is wrong usage and no answer.
+  constexpr std::int64_t most_cores = 1'024;
+  const auto cpu = parse_quantity(what.cpu);
+  if (cpu.has_error() || *cpu <= quantity{} || *cpu > from_integer(most_cores)) {
+    on.err << fmt::format(
+        "binnacle: --cpu: write what one pod requests, above 0 and at most {} cores, such as 4 or 500m\n",
+        most_cores);
+    return exit_usage;
+  }
   std::string target =
       fmt::format("/api/v1/what-if?pods={}&cpu={}", what.pods, http::query_escaped(what.cpu));
   if (!what.policy.empty()) target += "&policy=" + http::query_escaped(what.policy);

@@ -63,7 +63,7 @@ struct what_if_arguments {
   std::string policy;  ///< NAMESPACE/NAME or NAME; empty: the only one with minimizepower
 };
 /// Prints what pods that do not exist yet would cost, and where they would go; exit_problem unless all find
-/// room. Any replica may answer.
+/// room, exit_usage if `cpu` is none. Any replica may answer.
 int what_if_command(const connection& to, const what_if_arguments& what, const terminal& on);
 
 int policy_list_command(const connection& to, const terminal& on);

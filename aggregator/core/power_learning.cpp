@@ -104,7 +104,7 @@ void power_learning::look_at_meter(node_state& n, store::node_id id, news& out) 
   if (now == std::exchange(n.of_meter, now)) return;
   std::string why;
   if (now == trouble::stands_still) {
-    why = fmt::format("its meter ({}) stands still though its load moves", n.meter);
+    why = fmt::format("the watts of its meter ({}) do not rise with its load", n.meter);
   } else if (now == trouble::too_late) {
     why = fmt::format(
         "the watts of its meter ({}) are too late, means over too long, or do not follow its load: "
@@ -274,9 +274,9 @@ void power_learning::take(node_state& n, store::node_id id, instant now) {
   if (!share) return;
   if (watts.read_at <= std::exchange(n.learned_at, std::max(n.learned_at, watts.read_at))) return;
   if (now < n.quiet_until) return;
-  constexpr std::uint8_t most_repeats_late = repeats_of_lagging / predict::meter_lag::step;
-  const outcome what =
-      n.own.add(*share, to_double(watts.value), n.late ? most_repeats_late : predict::learner::usual_repeats);
+  constexpr predict::meter_pace of_lagging{repeats_of_lagging / predict::meter_lag::step,
+                                           remembered_of_lagging / predict::meter_lag::step};
+  const outcome what = n.own.add(*share, to_double(watts.value), n.late ? of_lagging : predict::meter_pace());
   ++counted_[static_cast<std::size_t>(what)];
   if (what == outcome::anew_stuck) {
     begun_again(n, id, fmt::format("its meter ({}) stood still while its load moved", n.meter));

@@ -63,8 +63,8 @@ class power_learning {
     /// Models that are new, or that differ enough from the last ones to matter.
     std::vector<std::pair<store::node_id, std::shared_ptr<const predict::model>>> models;
     std::vector<restart> restarts;
-    /// Why a node's meter teaches nothing now, a clause: "its meter (dcmi) stands still though its load
-    /// moves", or that its watts are too late; empty: it teaches again, or nothing is learned now.
+    /// Why a node's meter teaches nothing now, a clause: "the watts of its meter (dcmi) do not rise with
+    /// its load", or that its watts are too late; empty: it teaches again, or nothing is learned now.
     std::vector<std::pair<store::node_id, std::string>> notes;
   };
   /// From now on it learns, or rests. What it has learned stays. While it rests, no meter is looked at, so
@@ -104,6 +104,8 @@ class power_learning {
   static constexpr double taught_hardly = 0.1;
   /// For how long a meter that lags may say the same before it counts as stuck.
   static constexpr std::chrono::seconds repeats_of_lagging{90};
+  /// Of how much time at a load the samples of a meter that lags count; as many minutes as of other meters.
+  static constexpr std::chrono::minutes remembered_of_lagging{10};
   /// If a node changes its meter, what was learned by the former meters is kept for this many of them.
   static constexpr std::size_t most_resting = 2;
   /// For how long a node must say another number of CPUs before it counts as another machine.

@@ -59,26 +59,47 @@ std::string asker::trouble(const question& q) const {
   return waits ? std::string(falling_behind) : s->second.trouble;
 }
 
-std::vector<std::string> asker::troubles() const {
-  constexpr std::size_t most = 10;
-  std::vector<std::string> out;
-  if (full_)
+std::string_view after_last_curve(bool learned_counts) noexcept {
+  return learned_counts ? "then the learned one" : "then none: all policies say model: External";
+}
+
+std::vector<asker::ill> asker::all_ill(bool learned_counts) const {
+  std::vector<ill> out;
+  if (full_) {
     out.push_back(
-        fmt::format("model servers are asked for more than {} curves: the nodes beyond go by what "
-                    "was learned; give nodes of a kind the same model",
-                    most_questions));
-  constexpr std::string_view meanwhile =
-      "nodes with this model use its last curve for an hour, then the learned one";
+        {"the number of curves",
+         fmt::format("model servers are asked for more than {} curves: the nodes beyond get none of "
+                     "theirs; give nodes of a kind the same model",
+                     most_questions)});
+  }
+  const auto add = [&](std::string who, std::string_view what) {
+    std::string sentence = fmt::format("{}: {}; nodes with this model use its last curve for an hour, {}",
+                                       who, what, after_last_curve(learned_counts));
+    out.push_back({std::move(who), std::move(sentence)});
+  };
   for (const auto& [name, s] : servers_) {
     const std::string_view what = s.trouble.empty() && s.falls_behind ? falling_behind : s.trouble;
-    if (!what.empty() && out.size() < most)
-      out.push_back(fmt::format("model server {}: {}; {}", name, what, meanwhile));
+    if (!what.empty()) add("model server " + name, what);
   }
   const served_model* last = nullptr;
   for (const auto& [q, e] : entries_) {
-    if (e.trouble.empty() || out.size() >= most || (last != nullptr && *last == q.model)) continue;
+    if (e.trouble.empty() || (last != nullptr && *last == q.model)) continue;
     last = &q.model;
-    out.push_back(fmt::format("model {}: {}; {}", q.model.text(), e.trouble, meanwhile));
+    add("model " + q.model.text(), e.trouble);
+  }
+  return out;
+}
+
+std::vector<std::string> asker::troubles(bool learned_counts) const {
+  constexpr std::size_t most = 10;
+  std::vector<ill> all = all_ill(learned_counts);
+  std::vector<std::string> out;
+  for (std::size_t i = 0; i < std::min(most, all.size()); ++i) out.push_back(std::move(all[i].sentence));
+  if (all.size() > most) {
+    out.push_back(
+        fmt::format("model servers and models: {} more have trouble: `binnacle power NODE` says "
+                    "it of a node",
+                    all.size() - most));
   }
   return out;
 }

@@ -21,6 +21,10 @@
 
 namespace binnacle::model_servers {
 
+/// What counts when a model server's last answer no longer does, a clause: "then the learned one".
+/// `learned_counts`: policy::view::learned_counts().
+std::string_view after_last_curve(bool learned_counts) noexcept;
+
 /// Decides which question is asked when, and keeps the answers. Pure: time and answers are given.
 ///
 /// One call at a time goes to each server, and its models take turns. Of a model's questions the one whose
@@ -60,8 +64,14 @@ class asker {
   std::shared_ptr<const predict::model> want(const question& q, instant now);
   /// Why nothing newer is known, as a clause. Empty if all is well, or the question is being asked.
   std::string trouble(const question& q) const;
-  /// One sentence for each server or model with trouble; ten at most.
-  std::vector<std::string> troubles() const;
+  /// A server or model with trouble.
+  struct ill {
+    std::string who;  ///< "model server h:1": the same while the trouble changes
+    std::string sentence;
+  };
+  std::vector<ill> all_ill(bool learned_counts = true) const;
+  /// Their sentences; ten at most, and one that counts the rest.
+  std::vector<std::string> troubles(bool learned_counts = true) const;
 
   /// A call to be made now. answered() must be called for each of them.
   struct call {

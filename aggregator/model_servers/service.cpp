@@ -15,7 +15,6 @@
 #include "common/async/timers.hpp"
 #include "common/grpc/client.hpp"
 #include "common/http/client/client.hpp"
-#include "common/log/said_once.hpp"
 #include "common/tls/context.hpp"
 
 #include <fmt/format.h>
@@ -23,6 +22,7 @@
 #include <algorithm>
 #include <array>
 #include <random>
+#include <set>
 #include <utility>
 
 namespace binnacle::model_servers {
@@ -41,6 +41,8 @@ constexpr auto deadline_of_a_call = std::chrono::milliseconds(500);
 constexpr auto deadline_of_a_secret = std::chrono::seconds(5);
 constexpr std::size_t most_answer_bytes = std::size_t{1} << 20;
 constexpr std::size_t most_clients = 64;
+constexpr auto between_log_lines = std::chrono::seconds(5);
+constexpr std::size_t most_log_lines = 10;  // at once
 
 /// What the coroutines use. Each coroutine holds a reference, so it lives until all have ended, even after
 /// the service.
@@ -69,6 +71,7 @@ struct worker : std::enable_shared_from_this<worker> {
   std::optional<named_model> model_of(const std::string& node, std::vector<named_model>& passed_over) const;
   void follow(std::unique_ptr<kube::reflector> one);
   void look_at_objects(instant now);
+  void log_troubles(instant now);
   http::client& client_of(const served_model& m);
   grpc::client& grpc_client_of(const served_model& m);
   void start(async::loop& on, service::parts p);
@@ -100,7 +103,8 @@ struct worker : std::enable_shared_from_this<worker> {
   std::vector<std::array<std::optional<question>, policy::cpu_formats>> last;
   std::string last_looked_at;
   bool idle = true;
-  said_once trouble;
+  std::set<std::string> logged_ill;  // all_ill() when it was logged last
+  instant logged_at{};
   std::unique_ptr<async::event> answered;
   std::unique_ptr<async::task_group> running;  // last: it uses all of these
 };
@@ -181,7 +185,9 @@ void worker::look_at(const store::node_view& node, const formats& wanted, instan
     secrets.want(secret, now);
     if (std::string why = secrets.trouble(secret); !why.empty()) {
       unknown_password = fmt::format("{}: {}", model->object, why);
-      wrong.add(model->about, why + "; meanwhile nodes use the last curve for an hour, then the learned one",
+      wrong.add(model->about,
+                fmt::format("{}; meanwhile nodes use the last curve for an hour, {}", why,
+                            after_last_curve(nodes.learned_counts())),
                 now);
     }
   }
@@ -331,6 +337,29 @@ task<void> worker::read_secret(std::shared_ptr<worker> self, http::call what) {
   self->answered->notify();
 }
 
+/// Logs each server and model once when it becomes ill, and how many have no trouble any more.
+void worker::log_troubles(instant now) {
+  if (now - logged_at < between_log_lines) return;
+  logged_at = now;
+  std::set<std::string> ill;
+  std::size_t news = 0;
+  for (auto& [who, sentence] : questions.all_ill(with->nodes.learned_counts())) {
+    if (!logged_ill.contains(who) && ++news <= most_log_lines) log.warning("{}", sentence);
+    ill.insert(std::move(who));
+  }
+  if (news > most_log_lines)
+    log.warning("model servers and models: {} more have trouble since now", news - most_log_lines);
+  const auto well =
+      std::ranges::count_if(logged_ill, [&ill](const std::string& who) { return !ill.contains(who); });
+  logged_ill = std::move(ill);
+  if (well == 0) return;
+  if (logged_ill.empty()) {
+    log.info("all model servers answer again");
+  } else {
+    log.info("model servers and models: {} have no trouble any more, {} still have", well, logged_ill.size());
+  }
+}
+
 task<void> worker::keep_asking(std::shared_ptr<worker> self) {
   for (;;) {
     const instant now = boot_clock::now();
@@ -347,15 +376,7 @@ task<void> worker::keep_asking(std::shared_ptr<worker> self) {
       std::string authorization = password == nullptr ? std::string() : *password;
       self->running->spawn("model server", ask(self, std::move(c), std::move(authorization)));
     }
-    const auto now_wrong = self->questions.troubles();
-    const std::string first = now_wrong.empty() ? std::string() : now_wrong.front();
-    if (self->trouble.is_news(first)) {
-      if (first.empty()) {
-        self->log.info("all model servers answer again");
-      } else {
-        self->log.warning("{}", first);
-      }
-    }
+    self->log_troubles(now);
     duration pause = self->allowed.empty() ? between_looks_for_faults : between_looks;
     if (self->in_parts || !self->all_objects) pause = between_parts;
     const async::deadline until = async::within(pause);
@@ -388,7 +409,7 @@ void worker::start(async::loop& on, service::parts p) {
 }
 
 std::vector<std::string> worker::troubles() const {
-  std::vector<std::string> out = questions.troubles();
+  std::vector<std::string> out = questions.troubles(with->nodes.learned_counts());
   for (std::string& one : wrong.sentences(boot_clock::now())) out.push_back(std::move(one));
   if (allowed.empty()) return out;  // nobody needs the objects
   for (std::string& one : configs.troubles()) out.push_back(std::move(one));

@@ -100,6 +100,7 @@ void write_power(json_writer& out, const store::node_view& node, const policy::v
   if (load) out.key("loadRatio").figure(*load, 4);
   if (watts) out.key("watts").figure(*watts, 1);
   if (accelerators > 0) out.field("acceleratorsInWatts", accelerators);
+  if (!all.learned_counts()) out.field("onlyExternal", true);
   if (const auto note = all.served_note(store::index(node.id)); !note.empty())
     out.field("modelServerTrouble", note);
   const bool model_says_so = learned != nullptr && learned->meter_stuck;

@@ -20,6 +20,8 @@ namespace binnacle::ops {
 /// and coveredTo are left out while the node has no measurements of its own, predictedWatts while there is no
 /// load. "acceleratorsInWatts":8 if the node has accelerators and a meter that measures more than its
 /// processors.
+/// "onlyExternal":true if all policies with minimizepower say model: External, so that no learned curve
+/// counts.
 void write_power(json_writer& out, const store::node_view& node, const policy::view& all, instant now);
 
 /// The model of a node's watts; null if there is none. A model server's curve goes before a learned one.

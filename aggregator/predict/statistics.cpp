@@ -9,13 +9,13 @@ std::size_t statistics::bin_of(double load) noexcept {
   return std::max<std::size_t>(1, static_cast<std::size_t>(std::min(load, 1.0) * (bins - 1) + 0.5));
 }
 
-void statistics::add(double load, double watts, std::uint16_t weight) noexcept {
+void statistics::add(double load, double watts, std::uint16_t weight, std::uint16_t most) noexcept {
   if (weight == 0) return;
   const std::size_t b = bin_of(load);
   if (b == 0) load = 0;
   const std::uint32_t all = samples_[b] + std::uint32_t{weight};
   const double share = static_cast<double>(weight) / all;
-  samples_[b] = static_cast<std::uint16_t>(std::min<std::uint32_t>(all, remembered));
+  samples_[b] = static_cast<std::uint16_t>(std::min<std::uint32_t>(all, most));
   loads_[b] += static_cast<float>(share * (load - static_cast<double>(loads_[b])));
   watts_[b] += static_cast<float>(share * (watts - static_cast<double>(watts_[b])));
 }

@@ -20,8 +20,9 @@ class statistics {
 
   static std::size_t bin_of(double load) noexcept;
 
-  /// Adds a sample at a load 0..1. It counts as `weight` equal samples.
-  void add(double load, double watts, std::uint16_t weight = 1) noexcept;
+  /// Adds a sample at a load 0..1. It counts as `weight` equal samples. `most`: how many the bin's mean
+  /// weighs as at most; no more than `remembered`.
+  void add(double load, double watts, std::uint16_t weight = 1, std::uint16_t most = remembered) noexcept;
 
   void forget(std::size_t bin) noexcept;
 

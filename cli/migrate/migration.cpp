@@ -39,7 +39,7 @@ void migration::once(note::fate what, std::string subject, std::string sentence)
 
 migration migrate(std::span<const manifest> installed) {
   migration out;
-  find_wao_schedulers(installed, out);
+  find_wao(installed, out);
   for (const manifest& m : installed) {
     const bool concerned = migrate_affinity(m, installed, out);  // even if another part knows the object
     const bool known = migrate_policy(m, out) || migrate_tas(m, out) || migrate_wao(m, out) ||

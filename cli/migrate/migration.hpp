@@ -4,6 +4,10 @@
 
 #include <yaml-cpp/yaml.h>
 
+#include <compare>
+#include <cstddef>
+#include <functional>
+#include <map>
 #include <set>
 #include <span>
 #include <string>
@@ -26,7 +30,17 @@ struct note {
 
 /// What was found of WAO.
 struct wao_findings {
-  std::set<std::string> schedulers;          ///< profiles with MinimizePower, by schedulerName
+  std::set<std::string> schedulers;  ///< profiles with MinimizePower, by schedulerName
+  /// Of these, whose models get the load in another form than those of the first: which form.
+  std::map<std::string, std::string, std::less<>> other_formats;
+  /// The NodeConfig that counts for a node, by the node's name: the newer API group first, then the first by
+  /// namespace and name.
+  struct config {
+    std::size_t group = 0;
+    std::string name_space, name;
+    friend auto operator<=>(const config&, const config&) = default;
+  };
+  std::map<std::string, config, std::less<>> config_of;
   std::set<std::string> namespaces;          ///< of the pods and workloads that name one of these schedulers
   std::size_t objects = 0;                   ///< NodeConfigs and templates that can be used as they are
   std::size_t nodes = 0;                     ///< nodes whose labels name a model
@@ -59,9 +73,9 @@ migration migrate(std::span<const manifest> installed);
 // The parts, one file each. Each returns whether it knows this manifest.
 bool migrate_tas(const manifest& m, migration& out);
 bool migrate_scheduler(const manifest& m, migration& out);
-/// Carries percentageOfNodesToScore over from a scheduler that the chart's scheduler replaces. A second call
-/// changes nothing.
-void take_share_of_nodes(const manifest& m, migration& out);
+/// Carries percentageOfNodesToScore over from a scheduler that the chart's scheduler replaces: that of its
+/// profile, which overrides that of the whole file. A second call changes nothing.
+void take_share_of_nodes(const manifest& m, const YAML::Node& profile, migration& out);
 bool migrate_policy(const manifest& m, migration& out);
 bool migrate_collector(const manifest& m, migration& out);
 bool migrate_metrics_path(const manifest& m, migration& out);
@@ -69,9 +83,9 @@ bool migrate_wao(const manifest& m, migration& out);
 /// Handles pods' required affinity to nodes. `installed` is searched for the object's owner.
 bool migrate_affinity(const manifest& m, std::span<const manifest> installed, migration& out);
 
-// These run before and after all manifests: the first finds WAO's schedulers, the last makes the policy for
-// their pods.
-void find_wao_schedulers(std::span<const manifest> installed, migration& out);
+// These run before and after all manifests: the first finds WAO's schedulers, and which NodeConfig counts for
+// a node; the last makes the policy for the schedulers' pods.
+void find_wao(std::span<const manifest> installed, migration& out);
 void finish_wao(migration& out);
 
 /// The body of a Pod, or the pod template of a workload; a null node if there is none.

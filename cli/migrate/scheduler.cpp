@@ -38,13 +38,21 @@ void take_extender(const YAML::Node& extender, const std::string& whose, migrati
 
 }  // namespace
 
-void take_share_of_nodes(const manifest& m, migration& out) {
-  const std::string field = "percentageOfNodesToScore", percent = text_of(m.body, field);
-  const std::string subject = m.title() + ", " + field;
-  if (percent.empty() || percent == "0" ||
-      std::ranges::any_of(out.notes, [&](const note& n) { return n.subject == subject; }))
-    return;
-  if (percent != "100") out.values["scheduler"][field] = below(m.body, field);
+void take_share_of_nodes(const manifest& m, const YAML::Node& profile, migration& out) {
+  const std::string field = "percentageOfNodesToScore", end = ", " + field;
+  const bool taken = std::ranges::any_of(
+      out.notes, [&](const note& n) { return n.subject.starts_with(m.title()) && n.subject.ends_with(end); });
+  if (taken) return;
+  const std::string of_all = text_of(m.body, field), own = text_of(profile, field);
+  if (!own.empty() && !of_all.empty())
+    out.dropped(m.title() + end, fmt::format("was {}, and did not count: the profile says {}", of_all, own));
+  const std::string percent = own.empty() ? of_all : own;
+  if (percent.empty() || percent == "0") return;  // kube-scheduler's own choice
+  const std::string name = text_of(profile, "schedulerName");
+  const std::string subject = own.empty() ? m.title() + end
+                                          : fmt::format("{}, profile {}{}", m.title(),
+                                                        name.empty() ? "default-scheduler" : name, end);
+  if (percent != "100") out.values["scheduler"][field] = below(own.empty() ? m.body : profile, field);
   out.carried(subject, percent == "100" ? "100 is the chart's default, too" : "scheduler." + field);
 }
 
@@ -63,10 +71,11 @@ bool migrate_scheduler(const manifest& m, migration& out) {
       take_extender(e, m.title(), out);
     }
   }
-  if (ours) take_share_of_nodes(m, out);
-  std::string name;
+  YAML::Node first;
   if (const auto profiles = below(m.body, "profiles"); profiles.IsSequence() && profiles.size() > 0)
-    name = text_of(profiles[0], "schedulerName");
+    first.reset(profiles[0]);
+  if (ours) take_share_of_nodes(m, first, out);
+  const std::string name = text_of(first, "schedulerName");
   if (ours && !name.empty() && name != "default-scheduler") {
     out.values["scheduler"]["name"] = name;
     out.carried(m.title() + ", profile " + name, "scheduler.name: pods go on asking for that scheduler");

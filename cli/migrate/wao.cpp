@@ -15,6 +15,7 @@
 #include <array>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 namespace binnacle::cli::migrate {
 namespace {
@@ -127,11 +128,40 @@ void take_unasked(const manifest& m, const std::string& where, migration& out) {
   }
 }
 
+bool is_node_config(const manifest& m) {
+  return m.kind == "NodeConfig" && has_group(text_of(m.body, "apiVersion"));
+}
+
+/// Its place among the NodeConfigs for one node.
+wao_findings::config place_of(const manifest& m) {
+  const bool is_new = text_of(m.body, "apiVersion").find(groups[0]) != std::string::npos;
+  return {is_new ? 0U : 1U, name_space_of(m), m.name};
+}
+
+/// Notes which NodeConfig counts for a node, as model_servers::node_configs says it. One that names no model
+/// is passed over.
+void note_node_config(const manifest& m, migration& out) {
+  const std::string node = text_of(m.body, "spec.nodeName");
+  if (node.empty() || model_servers::read_node_config("", name_space_of(m), spec_of(m)).model.has_error())
+    return;
+  const auto place = place_of(m);
+  const auto [at, is_new] = out.wao.config_of.try_emplace(node, place);
+  if (!is_new) at->second = std::min(at->second, place);
+}
+
 bool take_node_config(const manifest& m, migration& out) {
-  if (m.kind != "NodeConfig" || !has_group(text_of(m.body, "apiVersion"))) return false;
+  if (!is_node_config(m)) return false;
   const auto read = model_servers::read_node_config(m.title(), name_space_of(m), spec_of(m));
+  const std::string node = text_of(m.body, "spec.nodeName");
+  const auto counts = out.wao.config_of.find(node);
   if (read.model.has_error()) {
     out.yours(m.title(), read.model.error().message);
+  } else if (counts != out.wao.config_of.end() && counts->second != place_of(m)) {
+    const auto& first = counts->second;
+    out.yours(fmt::format("{} ({})", m.title(), text_of(m.body, "apiVersion")),
+              fmt::format("NodeConfig {}/{} ({}) is for the node {}, too, and goes before it: delete one of "
+                          "them",
+                          first.name_space, first.name, groups[first.group], node));
   } else {
     allow_server(*read.model, m.title(), out);
     allow_secret(read.model->model.secret, m.title(), out);
@@ -237,10 +267,25 @@ std::string name_of_profile(const YAML::Node& profile) {
   return name.empty() ? "default-scheduler" : name;
 }
 
+/// The arguments of the profile's plug-in that goes by watts; a null node if there are none.
+YAML::Node arguments_of(const YAML::Node& profile) {
+  YAML::Node args;
+  if (const auto all = below(profile, "pluginConfig"); all.IsSequence()) {
+    for (const auto& one : all) {
+      if (is_power_plugin(text_of(one, "name"))) args.reset(below(one, "args"));
+    }
+  }
+  return args;
+}
+
 /// The form in which models of WAO's second version get the load. Those of the first take shares of it, and
 /// their profiles know no format.
+std::string format_in(const YAML::Node& args) {
+  return text_of(args, "cpuUsageFormat") == "Percent" ? "Percent" : "Raw";
+}
+
 void take_format(const YAML::Node& args, const std::string& whose, migration& out) {
-  const std::string format = text_of(args, "cpuUsageFormat") == "Percent" ? "Percent" : "Raw";
+  const std::string format = format_in(args);
   const std::string known = text_of(out.wao.strategy, "cpuFormat");
   if (!known.empty() && known != format) {
     out.yours(whose + ", cpuUsageFormat",
@@ -255,12 +300,7 @@ void take_format(const YAML::Node& args, const std::string& whose, migration& ou
 }
 
 void take_arguments(const YAML::Node& profile, const std::string& whose, migration& out) {
-  YAML::Node args;
-  if (const auto all = below(profile, "pluginConfig"); all.IsSequence()) {
-    for (const auto& one : all) {
-      if (is_power_plugin(text_of(one, "name"))) args.reset(below(one, "args"));
-    }
-  }
+  const YAML::Node args = arguments_of(profile);
   // WAO's second version takes its share of the pods that are on their way alone, and counts the pod that it
   // places in full. BestChord, the objective of the policy, takes it of that pod, too. The first version
   // knows no share.
@@ -318,11 +358,18 @@ bool take_scheduler(const manifest& m, migration& out) {
   const auto profiles = below(m.body, "profiles");
   for (std::size_t i = 0; profiles.IsSequence() && i < profiles.size(); ++i) {
     if (!has_plugin(profiles[i], is_power_plugin)) continue;
-    any = true;
-    take_profile(profiles[i], fmt::format("{}, profile {}", m.title(), name_of_profile(profiles[i])), out);
+    const std::string whose = fmt::format("{}, profile {}", m.title(), name_of_profile(profiles[i]));
+    if (!std::exchange(any, true)) {
+      take_share_of_nodes(m, profiles[i], out);
+    } else if (const auto share = text_of(profiles[i], "percentageOfNodesToScore"); !share.empty()) {
+      out.yours(whose + ", percentageOfNodesToScore",
+                fmt::format("is {}, and not carried over: the chart has one scheduler, and its "
+                            "scheduler.percentageOfNodesToScore is that of the first profile",
+                            share));
+    }
+    take_profile(profiles[i], whose, out);
   }
   if (!any) return false;
-  take_share_of_nodes(m, out);
   if (below(m.body, "clientConnection").IsMap())
     out.dropped(m.title() + ", clientConnection", "no call to the API server is made for a pod");
   if (below(m.body, "extenders").IsSequence()) migrate_scheduler(m, out);
@@ -348,17 +395,25 @@ bool take_workload(const manifest& m, migration& out) {
   const YAML::Node pods = pod_template_of(m);
   const std::string scheduler = text_of(pods, "spec.schedulerName");
   if (scheduler.empty() || !out.wao.schedulers.contains(scheduler)) return false;
-  out.wao.namespaces.insert(name_space_of(m));
+  const auto other_format = out.wao.other_formats.find(scheduler);
+  const bool is_apart = other_format != out.wao.other_formats.end();
+  if (!is_apart) out.wao.namespaces.insert(name_space_of(m));
   out.yours(m.title(),
             fmt::format("give its pods the label telemetry-policy: {}, and one of their containers the limit "
                         "telemetry/scheduling: \"0\"{}",
-                        policy_name,
+                        is_apart ? fmt::format("NAME, of a policy as {} but with cpuFormat: {}", policy_name,
+                                               other_format->second)
+                                 : std::string(policy_name),
                         scheduler == "default-scheduler" ? ", and schedulerName: binnacle-scheduler" : ""));
   const bool on_pods = !spread_rate(pods).empty();
   for (const YAML::Node& object : {m.body, pods}) {
     const std::string rate = spread_rate(object);
     if (rate.empty()) continue;
-    if (m.kind == "Deployment" || m.kind == "ReplicaSet")
+    const bool is_spread = m.kind == "Deployment" || m.kind == "ReplicaSet";
+    if (is_spread && !spread::parse_rate(rate))
+      out.yours(m.title() + ", podspread-rate " + rate,
+                "is no number from 0 to 1, so nothing is spread by it: write the share, as 0.6");
+    else if (is_spread)
       out.works(m.title() + ", podspread-rate " + rate,
                 on_pods ? "the extender's filter spreads the first pods by it"
                         : "the extender's filter spreads the first pods by it. WAO did not: it wanted the "
@@ -402,12 +457,20 @@ bool take_own(const manifest& m, migration& out) {
 
 }  // namespace
 
-void find_wao_schedulers(std::span<const manifest> installed, migration& out) {
+void find_wao(std::span<const manifest> installed, migration& out) {
+  std::string first_format;
   for (const manifest& m : installed) {
+    if (is_node_config(m)) note_node_config(m, out);
     if (m.kind != "KubeSchedulerConfiguration") continue;
     const auto profiles = below(m.body, "profiles");
     for (std::size_t i = 0; profiles.IsSequence() && i < profiles.size(); ++i) {
-      if (has_plugin(profiles[i], is_power_plugin)) out.wao.schedulers.insert(name_of_profile(profiles[i]));
+      if (!has_plugin(profiles[i], is_power_plugin)) continue;
+      const std::string name = name_of_profile(profiles[i]);
+      out.wao.schedulers.insert(name);
+      if (!has_plugin(profiles[i], is_of_version_2)) continue;
+      const std::string format = format_in(arguments_of(profiles[i]));
+      if (first_format.empty()) first_format = format;
+      if (format != first_format) out.wao.other_formats.emplace(name, format);
     }
   }
 }

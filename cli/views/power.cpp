@@ -76,6 +76,10 @@ std::string trouble_lines(const json::value& answer, bool learns, const paint& w
   const auto say = [&](std::string_view what, const std::string& why) {
     if (!why.empty()) out += with(colour::yellow, fmt::format("{}{}", what, why)) + '\n';
   };
+  const bool learned_shown =
+      !list(object(answer, "model"), "curve").empty() && text(object(answer, "model"), "source") != "server";
+  if (learned_shown && flag(answer, "onlyExternal"))
+    say("", "no policy takes this curve: all policies with minimizepower say model: External");
   say("its model server is of no use now: ", text(answer, "modelServerTrouble"));
   say("its rated watts are of no use: ", text(answer, "ratedTrouble"));
   say("", text(answer, "meterTrouble"));
@@ -164,6 +168,11 @@ std::string render_power(const json::value& answer, const paint& with) {
   const bool served = text(m, "source") == "server", rated = text(m, "source") == "rated";
   const std::string besides = served ? besides_text(answer) : std::string();
   const std::string trouble = trouble_lines(answer, (!served && !rated) || !besides.empty(), with);
+  if (list(m, "curve").empty() && flag(answer, "onlyExternal"))
+    return out + '\n' + trouble +
+           "No model server has given a curve of it, and all policies with minimizepower say model: "
+           "External: "
+           "they have no opinion of this node.\n";
   if (list(m, "curve").empty()) {
     return out + '\n' + trouble +
            "Nothing is known of its watts yet: Binnacle learns while a policy with minimizepower is in "
@@ -184,7 +193,7 @@ std::string render_power(const json::value& answer, const paint& with) {
            '\n';
   }
   if (flag(m, "meterStuck"))
-    out += with(colour::yellow, "its meter stands still though the load moves") + '\n';
+    out += with(colour::yellow, "its meter stands still, or its watts do not rise with the load") + '\n';
   out += '\n';
   out += curve_lines(m, load, with);
   if (served || rated) return out;

@@ -38,8 +38,9 @@ struct response_parser::impl final : body_parser<false> {
 
   void on_response_impl(int status, beast::string_view, int, error_code& ec) override {
     head.status = static_cast<unsigned>(status);
-    if (head.status >= 200) return;
-    fail(0, "the server sent an HTTP 1xx answer, which we do not take");
+    if (head.status >= 100 && head.status != 101) return;
+    fail(0, head.status == 101 ? "the server wants to speak another protocol, which nobody asked for"
+                               : "what answered does not speak HTTP/1.1: its status is below 100");
     stop(ec);
   }
 
@@ -61,7 +62,19 @@ struct response_parser::impl final : body_parser<false> {
 response_parser::response_parser(std::size_t header_limit) : impl_(std::make_unique<impl>(header_limit)) {}
 response_parser::~response_parser() = default;
 
-std::size_t response_parser::feed(std::string_view bytes, const sink& to) { return impl_->feed(bytes, to); }
+std::size_t response_parser::feed(std::string_view bytes, const sink& to) {
+  std::size_t used = impl_->feed(bytes, to);
+  // After an informational answer, which is a head alone, comes another one.
+  while (impl_->now == phase::done && impl_->head.status < 200) {
+    if (++informational_ > most_informational) {
+      impl_->refuse(errc::protocol, "the server sent too many HTTP 1xx answers and no other");
+      break;
+    }
+    impl_ = std::make_unique<impl>(impl_->header_limit_bytes);
+    used += impl_->feed(bytes.substr(used), to);
+  }
+  return used;
+}
 
 void response_parser::end() {
   if (impl_->now != phase::head && impl_->now != phase::body) return;

@@ -22,12 +22,17 @@ struct answer {
 };
 
 /// Bytes in, one answer out: no sockets, no waiting. Stops after the head. One parser for each answer.
+/// Informational answers before it (100 Continue, 103 Early Hints…) are skipped, as RFC 9110 (15.2) wants it:
+/// a server may send them unasked. 101 is refused.
 class response_parser {
  public:
+  /// More informational answers are refused.
+  static constexpr unsigned most_informational = 16;
+
   using phase = request_parser::phase;
   using sink = request_parser::sink;
 
-  /// `header_limit` in bytes, status line included.
+  /// `header_limit` in bytes of each head, status line included.
   explicit response_parser(std::size_t header_limit = 64u << 10);
   ~response_parser();
 
@@ -52,6 +57,7 @@ class response_parser {
  private:
   struct impl;
   std::unique_ptr<impl> impl_;
+  unsigned informational_ = 0;  // answers that were skipped
 };
 
 }  // namespace binnacle::http

@@ -287,10 +287,17 @@ TEST_SUITE("cli/commands") {
 
     output as_json;
     terminal on{as_json.out, as_json.err, {}, true, false};
-    CHECK(what_if_command({{url()}, me}, {3, "1 +", ""}, on) == exit_ok);
+    CHECK(what_if_command({{url()}, me}, {3, "+1", ""}, on) == exit_ok);
     const auto told = json::parse(as_json.out.str());
     CHECK(integer(told, "placed") == 3);
-    CHECK(text(told, "cpu") == "1 +");  // escaped on its way
+    CHECK(text(told, "cpu") == "+1");  // escaped on its way
+
+    for (const char* cpu : {"-1", "0", "1x", "NaN", "4 ", "", "1025"}) {
+      CAPTURE(cpu);
+      output wrong;
+      CHECK(what_if_command({{url()}, me}, {1, cpu, ""}, wrong.on) == exit_usage);
+      CHECK(wrong.err.str().starts_with("binnacle: --cpu: write what one pod requests"));
+    }
 
     output refused;
     CHECK(what_if_command({{url()}, me}, {1, "4", "default/else"}, refused.on) == exit_problem);

@@ -45,6 +45,19 @@ class view : public store::view {
   predict::model_sources models_for(const power_terms& t) const noexcept {
     return {{t.takes_served() ? &served(t.format) : nullptr, t.takes_learned() ? &models_ : nullptr}};
   }
+  /// Whether learned curves and rated watts count. They do not if there are policies with minimizepower, and
+  /// all of them say model: External.
+  bool learned_counts() const noexcept {
+    bool any = false;
+    for (const auto& one : *policies_) {
+      for (const published_strategy& s : one.second->strategies) {
+        if (!description_of(s.kind).predicts_watts()) continue;
+        if (s.power.takes_learned()) return true;
+        any = true;
+      }
+    }
+    return !any;
+  }
   /// Why a node's model server says nothing new, a clause; empty: it does, or the node has none.
   std::string_view served_note(std::uint32_t node) const { return note_in(served_notes_, node); }
   void set_served_note(std::uint32_t node, std::string why) { set_note(served_notes_, node, std::move(why)); }

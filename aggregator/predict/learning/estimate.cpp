@@ -24,7 +24,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 
 namespace binnacle::predict {
 namespace {
@@ -40,6 +39,9 @@ constexpr double all_of_median_server = 0.2;
 constexpr std::uint16_t most_of_class = 20;
 /// Samples at which a bin's distance from the fit is believed by half.
 constexpr double half_believed = 2;
+/// Watts that fall are lifted to what was drawn at a lower load (curve.hpp). If more of them would be lifted
+/// than this share, they are not the node's.
+constexpr double most_lifted = 0.1;
 /// How a distance from the fit fades with the loads that were not measured: by half for each tenth.
 constexpr double fade_per_bin = 0.707;
 
@@ -145,13 +147,23 @@ bool stands_still(const statistics& own, bool did) noexcept {
   const double wide = did ? 0.45 : 0.5, rise = did ? 0.04 : 0.03;
   const known_loads known = known_of(own, nullptr);
   if (known.to - known.from < wide) return false;
-  double least = std::numeric_limits<double>::infinity(), most = 0;
+  // A straight line through the bins, and how much of the watts is below what was drawn at a lower load. By
+  // the line and not by two bins, because of the means of a noisy meter some are high and some are low.
+  double n = 0, x = 0, y = 0, xx = 0, xy = 0, highest = 0, below = 0;
   for (std::size_t b = 0; b < bins; ++b) {
     if (own.samples(b) < least_samples) continue;
-    least = std::min(least, own.watts(b));
-    most = std::max(most, own.watts(b));
+    const double load = own.load(b), watts = own.watts(b);
+    n += 1;
+    x += load;
+    y += watts;
+    xx += load * load;
+    xy += load * watts;
+    highest = std::max(highest, watts);
+    below += highest - watts;
   }
-  return most < (1 + rise) * least;
+  const double slope = (n * xy - x * y) / (n * xx - x * x);
+  const double first = (y - slope * x) / n + slope * known.from;
+  return below > most_lifted * y || slope * (known.to - known.from) < rise * first;
 }
 
 std::optional<curve> estimate(const statistics& own, const statistics* of_class, double cores) {

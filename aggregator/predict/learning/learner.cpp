@@ -18,8 +18,11 @@
 //   never less than 30 %, since watts rise within a bin, too. Near idle a server's watts may double
 //   between two states of its CPU, so only three times the mean is far there, and the noise is not
 //   measured there.
-// - They change for good: a second power supply, a new disk shelf, another limit. Then every sample is an
-//   outlier. After twenty in a row it is the learned curve that is wrong (`anew_outliers`).
+// - They change for good: the meter now measures another part of the machine, or in another unit. If every
+//   sample is an outlier, after twenty in a row it is the learned curve that is wrong (`anew_outliers`).
+//   A second power supply, a new disk shelf or another limit changes the watts by less than what is far. Then
+//   nothing begins again: each mean follows, within ten minutes of samples at its load (meter_pace). The
+//   loads that the node has not had since keep the old watts.
 // - They lied before there was anything to compare with: a spike while a bin was new. Then the outliers at
 //   this load are honest, and the samples at other loads are none. After twenty in a row at one load only
 //   this bin begins again.
@@ -132,13 +135,13 @@ bool learner::far_off(double load, double watts) noexcept {
   return false;
 }
 
-learner::outcome learner::add(double load, double watts, std::uint8_t most_repeats) noexcept {
+learner::outcome learner::add(double load, double watts, meter_pace pace) noexcept {
   if (!std::isfinite(load) || !std::isfinite(watts) || watts <= 0 || load < 0 || load > 1.1)
     return outcome::refused;
   load = std::min(load, 1.0);
-  if (repeats(static_cast<float>(load), watts, most_repeats)) {
-    const bool must_have_moved = contradicted_ >= most_repeats || highest_ - lowest_ >= moved_far;
-    if (stuck_ || repeats_ < most_repeats || !must_have_moved) return outcome::repeated;
+  if (repeats(static_cast<float>(load), watts, pace.most_repeats)) {
+    const bool must_have_moved = contradicted_ >= pace.most_repeats || highest_ - lowest_ >= moved_far;
+    if (stuck_ || repeats_ < pace.most_repeats || !must_have_moved) return outcome::repeated;
     begin();
     stuck_ = true;
     return outcome::anew_stuck;
@@ -163,7 +166,7 @@ learner::outcome learner::add(double load, double watts, std::uint8_t most_repea
   }
   in_a_row_ = 0;
   against_[bin] = 0;
-  learned_.add(load, watts);
+  learned_.add(load, watts, 1, pace.remembered);
   ++samples_;
   return what;
 }

@@ -9,6 +9,15 @@
 
 namespace binnacle::predict {
 
+/// How often a meter gives samples, as its learner needs to know it.
+struct meter_pace {
+  /// After so many equal samples in a row, at loads where the node drew other watts before or over half of
+  /// all loads, the meter is stuck. It must be more samples than come between two measurements of the meter.
+  std::uint8_t most_repeats = 30;
+  /// A bin's mean weighs as much as so many samples at most. It should be those of about ten minutes.
+  std::uint16_t remembered = statistics::remembered;
+};
+
 /// Learns what one node draws at which load from its own meter, sample by sample, in some 280 bytes, and
 /// takes nothing from a meter that lies, repeats itself or measures something else than before. `estimate`
 /// makes a curve of it. Feed it watts and load of the same moments, or means over the same span. Pure, no
@@ -33,10 +42,8 @@ class learner {
   /// Goes on from what another learner had learned: the arguments come from its functions of these names.
   learner(const statistics& learned, double noise, std::uint32_t samples, std::uint32_t outliers) noexcept;
 
-  /// One sample: the load 0..1, and watts. `most_repeats`: after so many equal samples in a row, at loads
-  /// where the node drew other watts before or over half of all loads, the meter is stuck. It must be more
-  /// samples than come between two measurements of the meter, and at most 255. Takes some 30 ns.
-  outcome add(double load, double watts, std::uint8_t most_repeats = usual_repeats) noexcept;
+  /// One sample: the load 0..1, and watts. Without `pace`, samples come once a second. Takes some 30 ns.
+  outcome add(double load, double watts, meter_pace pace = {}) noexcept;
 
   const statistics& learned() const noexcept { return learned_; }
   /// The share of loads from idle to `max_load` at which the node was measured often enough, 0..1: the
@@ -50,7 +57,7 @@ class learner {
   bool stuck() const noexcept { return stuck_ || stood_ >= usual_repeats; }
 
   static constexpr std::uint8_t most_outliers = 20;  ///< in a row, or in a row at one load
-  static constexpr std::uint8_t usual_repeats = 30;
+  static constexpr std::uint8_t usual_repeats = meter_pace().most_repeats;
 
  private:
   bool repeats(float load, double watts, std::uint8_t most_repeats) noexcept;

@@ -56,11 +56,31 @@ TEST_SUITE("aggregator/model_servers/asker/failures") {
     CHECK(attempts < 250);
     CHECK(w.it.want(q, w.now) != nullptr);
     CHECK(w.it.troubles().at(0).find(trouble.message) != std::string::npos);
+    CHECK(
+        w.it.troubles().at(0).ends_with("; nodes with this model use its last curve for an hour, then the "
+                                        "learned one"));
+    CHECK(w.it.troubles(false).at(0).ends_with("for an hour, then none: all policies say model: External"));
     w.pass(asker::counts_for);
     CHECK_MESSAGE(w.it.want(q, w.now) == nullptr, "after an hour it does not");
     CHECK(w.curve(q, points) > 0);
     CHECK(w.it.want(q, w.now) != nullptr);
     CHECK(w.it.troubles().empty());
+  }
+
+  TEST_CASE("defect: of more than ten ill servers the rest were passed over in silence") {
+    world w;
+    std::vector<question> all;
+    for (int i = 10; i < 37; ++i) all.push_back(about("h" + std::to_string(i) + ":1", "pc"));
+    for (const question& q : all) (void)w.it.want(q, w.now);
+    for (const auto& c : w.next()) w.it.answered(c, error{errc::disconnected, "connection refused"}, w.now);
+    const auto said = w.it.troubles();
+    REQUIRE(said.size() == 11);
+    CHECK(said[9].starts_with("model server h19:1: "));
+    CHECK(said[10].starts_with("model servers and models: 17 more have trouble"));
+    const auto ill = w.it.all_ill();
+    REQUIRE(ill.size() == 27);
+    CHECK(ill[26].who == "model server h36:1");
+    CHECK(ill[26].sentence.starts_with("model server h36:1: connection refused"));
   }
 
   TEST_CASE("garbage, errors of the server's code and watts that cannot be cost that model alone") {

@@ -293,6 +293,18 @@ TEST_SUITE("aggregator/ops/face") {
     }
   }
 
+  TEST_CASE_FIXTURE(port, "a node's curve says if no policy takes learned ones") {
+    CHECK(body("/api/v1/power/node-a").find("onlyExternal") == std::string::npos);
+    auto table = std::make_shared<policy::policy_table>();
+    policy::published_policy p;
+    p.key = {"default", "watts"};
+    p.strategies.push_back({.kind = policy::strategy_kind::minimizepower});
+    p.strategies[0].power.model = policy::power_model::external;
+    table->emplace(p.key, std::make_shared<const policy::published_policy>(p));
+    nodes.set_policies(table);
+    CHECK(body("/api/v1/power/node-a") == "{\"node\":\"node-a\",\"onlyExternal\":true,\"model\":null}\n");
+  }
+
   TEST_CASE_FIXTURE(port, "a node's curve comes with its source, what was measured and how it was") {
     CHECK(body("/api/v1/power/node-a") == "{\"node\":\"node-a\",\"model\":null}\n");
     CHECK(get("/api/v1/power/node-z").status == 404);

@@ -89,15 +89,17 @@ std::string filled_once(const wanted& w, const std::vector<server>& kinds, const
   const auto nodes = make_fleet(kinds, static_cast<std::size_t>(w.each), w.max_load);
   if (!sizes.empty()) {
     const churn how{.load = w.load, .sizes = sizes};
-    return fmt::format(R"({{"servers":{},"spread":{:.1f},"chord":{:.1f},"optimum":{:.1f}}})", described,
-                       live(nodes, rule::spread, how).watts, live(nodes, rule::chord, how).watts,
-                       least_while_living(nodes, how));
+    return fmt::format(R"({{"servers":{},"spread":{:.1f},"waoV2":{:.1f},"chord":{:.1f},"optimum":{:.1f}}})",
+                       described, live(nodes, rule::spread, how).watts, live(nodes, rule::wao_v2, how).watts,
+                       live(nodes, rule::chord, how).watts, least_while_living(nodes, how));
   }
   const wish pod{w.pod_cores, false};
   const auto pods = static_cast<std::size_t>(std::lround(w.load * cores(nodes) / pod.cores));
-  return fmt::format(R"({{"servers":{},"pods":{},"spread":{:.1f},"chord":{:.1f},"optimum":{:.1f}}})",
-                     described, pods, watts_after(nodes, rule::spread, pod, pods),
-                     watts_after(nodes, rule::chord, pod, pods), least_watts(nodes, pod)[pods]);
+  return fmt::format(
+      R"({{"servers":{},"pods":{},"spread":{:.1f},"waoV2":{:.1f},"chord":{:.1f},"optimum":{:.1f}}})",
+      described, pods, watts_after(nodes, rule::spread, pod, pods),
+      watts_after(nodes, rule::wao_v2, pod, pods), watts_after(nodes, rule::chord, pod, pods),
+      least_watts(nodes, pod)[pods]);
 }
 
 }  // namespace
@@ -108,8 +110,9 @@ int main(int argc, char** argv) {
   const std::string program = "binnacle-power-fleet";
   binnacle::config_spec spec(program,
                              "Fills a simulated fleet with equal pods and prints its servers, how many pods "
-                             "there are, and the fleet's watts when they are spread, placed by the best "
-                             "chord, and placed in the best way that there is.",
+                             "there are, and the fleet's watts when they are spread, placed by WAO's "
+                             "second version (which knows no max-load), by the best chord, and in the best "
+                             "way that there is.",
                              program + " --kinds 'HPE DL380,Lenovo SR650' --each 4 --load 0.5");
   spec.add("kinds", w.kinds, "how the servers' names begin (tests/bench/power/servers.cpp)");
   spec.add("curves", w.curves,

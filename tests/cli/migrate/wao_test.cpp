@@ -241,6 +241,12 @@ profiles:
     CHECK(sentence(m, "KubeSchedulerConfiguration, profile wao-raw, cpuUsageFormat", note::fate::yours) ==
           "is Raw, but the policy already has Percent, from another profile: give the pods of this profile a "
           "policy of their own, with cpuFormat: Raw");
+    // Its pods are not told to take the label of the policy that is not theirs.
+    const auto pods = of(scheduler + profile("wao-raw", "MinimizePower", "{cpuUsageFormat: Raw}") +
+                         "kind: Pod\nmetadata: {name: p}\nspec: {schedulerName: wao-raw}\n");
+    CHECK(sentence(pods, "Pod p", note::fate::yours)
+              .starts_with("give its pods the label telemetry-policy: NAME, of a policy as fewer-watts but "
+                           "with cpuFormat: Raw, and"));
   }
 
   TEST_CASE("the share of the nodes that WAO's scheduler looked at is kept") {
@@ -258,6 +264,53 @@ profiles:
     const auto some = with("percentageOfNodesToScore: 30\n");
     CHECK(some.values["scheduler"]["percentageOfNodesToScore"].as<int>() == 30);
     CHECK_MESSAGE(fates(with("")).find(subject) == std::string::npos, "nothing is said of what is not there");
+  }
+
+  TEST_CASE("defect: a profile's own share of the nodes was lost, and the one that it overrides was kept") {
+    const auto m = of(R"(
+kind: KubeSchedulerConfiguration
+percentageOfNodesToScore: 40
+profiles:
+- {schedulerName: wao, percentageOfNodesToScore: 55, plugins: {score: {enabled: [{name: MinimizePower}]}}}
+- {schedulerName: two, percentageOfNodesToScore: 60, plugins: {score: {enabled: [{name: MinimizePower}]}}}
+)");
+    CHECK(m.values["scheduler"]["percentageOfNodesToScore"].as<int>() == 55);
+    const std::string field = ", percentageOfNodesToScore", title = "KubeSchedulerConfiguration";
+    CHECK(sentence(m, title + field, note::fate::dropped) ==
+          "was 40, and did not count: the profile says 55");
+    CHECK(sentence(m, title + ", profile wao" + field, note::fate::carried) ==
+          "scheduler.percentageOfNodesToScore");
+    CHECK(sentence(m, title + ", profile two" + field, note::fate::yours).starts_with("is 60, and not"));
+  }
+
+  TEST_CASE("defect: a podspread-rate that the aggregator refuses was said to work") {
+    for (const char* rate : {"60%", "1.5", "half"}) {
+      CAPTURE(rate);
+      const auto m = of(scheduler + fmt::format(R"(
+kind: Deployment
+metadata: {{name: web, annotations: {{waok8s.github.io/podspread-rate: "{}"}}}}
+spec: {{template: {{spec: {{schedulerName: wao-scheduler}}}}}}
+)",
+                                                rate));
+      CHECK(sentence(m, std::string("Deployment web, podspread-rate ") + rate, note::fate::yours)
+                .starts_with("is no number from 0 to 1"));
+    }
+  }
+
+  TEST_CASE("defect: of two NodeConfigs for a node both were said to be read") {
+    std::string older = node_config("worker-0", served);
+    older.replace(older.find("node.waok8s.github.io"), 21, "wao.bitmedia.co.jp");
+    older.replace(older.find("10.0.0.20:"), 9, "10.0.0.21");
+    const std::string faulty = node_config("a", "{}");
+    for (const auto& text : {node_config("worker-0", served) + older, older + node_config("worker-0", served),
+                             older + node_config("worker-0", served) + faulty}) {
+      const auto m = of(text);
+      CHECK(values(m) == "aggregator:\n  modelServers:\n    - 10.0.0.20:8080\n");
+      CHECK(sentence(m, "NodeConfig worker-0 (wao.bitmedia.co.jp/v1beta1)", note::fate::yours) ==
+            "NodeConfig wao-system/worker-0 (node.waok8s.github.io) is for the node worker-0, too, and goes "
+            "before it: delete one of them");
+      CHECK(fates(m).find("works: 1 NodeConfig and") != std::string::npos);
+    }
   }
 
   TEST_CASE(

@@ -144,6 +144,18 @@ TEST_SUITE("cli/views/power") {
     CHECK_MESSAGE(has(text, "\nits meter (dcmi) stands still\nNothing is known of its watts yet"), text);
   }
 
+  TEST_CASE("defect: a learned curve that no policy takes was shown as if it counted") {
+    const std::string said = "no policy takes this curve: all policies with minimizepower say";
+    const std::string curve = R"("curve":[{"load":0,"watts":100},{"load":1,"watts":400}]}})";
+    const auto learned = render(R"({"node":"a","onlyExternal":true,"model":{"source":"node",)" + curve);
+    CHECK_MESSAGE(has(learned, said), learned);
+    CHECK_FALSE(has(render(R"({"node":"a","model":{"source":"node",)" + curve), said));
+    CHECK_FALSE(has(render(R"({"node":"a","onlyExternal":true,"model":{"source":"server",)" + curve), said));
+    const auto none = render(R"({"node":"a","onlyExternal":true,"model":null})");
+    CHECK_MESSAGE(has(none, "they have no opinion of this node"), none);
+    CHECK_FALSE(has(none, "rated_idle_watts"));
+  }
+
   TEST_CASE("a node whose curve was learned again says how often, and why") {
     const auto text = render(
         R"({"node":"a","model":{"source":"node","restarts":2,"restartedFor":"its meter (dcmi) stood still while its load moved",

@@ -99,14 +99,43 @@ TEST_SUITE("common/http/response_parser") {
   }
 
   TEST_CASE("what is no HTTP answer is told apart from one that ended early") {
-    for (const char* text : {"SSH-2.0-OpenSSH_9.2\r\n", "HTTP/2 200\r\n\r\n", "HTTP/1.1 100 Continue\r\n\r\n",
-                             "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n"}) {
+    for (const char* text :
+         {"SSH-2.0-OpenSSH_9.2\r\n", "HTTP/2 200\r\n\r\n", "HTTP/1.1 101 Switching Protocols\r\n\r\n",
+          "HTTP/1.1 099 No\r\n\r\n", "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n"}) {
       CAPTURE(text);
       reading r;
       r.feed(text);
       CHECK(r.parser.now() == phase::refused);
       CHECK(r.parser.why().code == errc::protocol);
     }
+  }
+
+  TEST_CASE("defect: an informational answer before the answer was refused") {
+    const std::string continues = "HTTP/1.1 100 Continue\r\n\r\n";
+    const std::string text = continues +
+                             "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\nContent-Length: 3\r\n\r\n" +
+                             "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 5\r\n\r\nhello";
+    for (std::size_t step = 1; step <= text.size(); ++step) {
+      CAPTURE(step);
+      reading r;
+      for (std::size_t at = 0; at < text.size(); at += step) r.feed(std::string_view(text).substr(at, step));
+      REQUIRE(r.parser.now() == phase::done);
+      CHECK(r.body == "hello");
+      CHECK(r.parser.head().status == 200);
+      CHECK(r.parser.head().header("link") == nullptr);
+      CHECK(r.parser.keep_alive());
+    }
+    reading many;
+    for (unsigned i = 0; i < http::response_parser::most_informational; ++i) many.feed(continues);
+    CHECK(many.parser.now() == phase::head);
+    many.feed(continues);
+    CHECK(many.parser.now() == phase::refused);
+    CHECK(many.parser.why().code == errc::protocol);
+    reading ended;
+    ended.feed(continues);
+    ended.parser.end();
+    CHECK(ended.parser.now() == phase::refused);
+    CHECK(ended.parser.why().code == errc::disconnected);
   }
 
   TEST_CASE("an answer that can have no body is done with its head") {

@@ -59,6 +59,28 @@ TEST_SUITE("aggregator/policy/published/view") {
     CHECK(chosen(v, power_model::automatic) == "none");
   }
 
+  TEST_CASE("learned curves count unless all policies with minimizepower say External") {
+    view v;
+    const auto put = [&v](const std::vector<power_model>& said) {
+      auto table = std::make_shared<policy_table>();
+      for (const power_model m : said) {
+        published_policy p;
+        p.key = {"default", std::to_string(table->size())};
+        p.strategies.push_back({.kind = strategy_kind::minimizepower});
+        p.strategies[0].power.model = m;
+        table->emplace(p.key, std::make_shared<const published_policy>(p));
+      }
+      v.set_policies(std::move(table));
+    };
+    CHECK(v.learned_counts());
+    put({power_model::external});
+    CHECK_FALSE(v.learned_counts());
+    put({power_model::external, power_model::automatic});
+    CHECK(v.learned_counts());
+    put({power_model::learned});
+    CHECK(v.learned_counts());
+  }
+
   TEST_CASE("a node says why its model server is silent, until the server answers or the node goes") {
     view v;
     CHECK(v.served_note(3).empty());

@@ -114,6 +114,19 @@ TEST_SUITE("aggregator/predict/learning/learner") {
     CHECK_FALSE(stands_still(learner().learned()));
   }
 
+  TEST_CASE("defect: watts that fall as the load rises, or follow nothing, made a node free of charge") {
+    learner falls, humps, random;
+    for (int i = 0; i < 3600; ++i) {
+      const double load = wandering(i);
+      falls.add(load, 600 - watts_at(load, i));
+      humps.add(load, 300 - 300 * std::abs(load - 0.45));
+      random.add(load, 250 + 150 * std::sin(12.9898 * i * i));
+    }
+    CHECK(stands_still(falls.learned()));
+    CHECK(stands_still(humps.learned()));
+    CHECK(stands_still(random.learned()));
+  }
+
   TEST_CASE("a meter that begins to measure something else makes it begin again, and say so") {
     // The meter now measures the CPU packages instead of the whole machine (0.4), or reports kilowatts, or
     // milliwatts.
