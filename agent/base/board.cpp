@@ -90,7 +90,7 @@ board::group_ref board::add_group(std::string source, std::string name, duration
   }
   groups_[ref] = {};
   groups_[ref].info = std::move(info);
-  ++version_;
+  groups_[ref].since = ++version_;
   return ref;
 }
 
@@ -155,9 +155,9 @@ board::series_ref board::add_series(group_ref group, std::string family, metrics
   }
   bytes_ += bytes;
   e.changed = ++change_;
+  e.since = ++version_;
   series_[ref] = std::move(e);
   by_name_.emplace(std::move(key), ref);
-  ++version_;
   return ref;
 }
 
@@ -222,7 +222,7 @@ void board::refit(entry& e, double value) {
   if (wanted == e.info.exponent || !holds(value, wanted)) return;
   ++e.refits_used;
   e.info.exponent = wanted;
-  ++version_;
+  e.since = ++version_;
 }
 
 void board::set(series_ref s, std::int64_t mantissa) {

@@ -102,6 +102,7 @@ class board {
     bool withheld_for(absence why) const noexcept { return (withheld >> static_cast<unsigned>(why)) & 1u; }
     std::uint32_t changes = 0;  ///< how often value or reason changed; wraps
     std::uint64_t changed = 0;  ///< change number of the last change of value or reason
+    std::uint32_t since = 0;    ///< the board's version() since which it has this name and exponent
     // Foreign series only:
     double largest = 0;             ///< magnitude that the exponent leaves room for
     std::uint8_t refits_used = 0;   ///< how many of the most_refits changes of exponent are used up
@@ -111,6 +112,7 @@ class board {
     wire::group_info info;
     instant read_at{};  ///< time of the last successful read; zero: never read
     std::uint64_t changed = 0;
+    std::uint32_t since = 0;  ///< the board's version() since which it is there
     bool removed = false;
   };
   const std::vector<entry>& series() const noexcept { return series_; }

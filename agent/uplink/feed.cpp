@@ -10,6 +10,7 @@ namespace binnacle::agent {
 wire::catalog feed::announce() {
   wire::catalog out;
   announced_ = out.version = current_version();
+  board_version_ = board_.version();
   seen_ = 0;
   series_.clear();
   group_of_series_.clear();
@@ -62,7 +63,8 @@ bool feed::choose(bool full, instant now) {
   }
   for (std::size_t place = 0; place < series_.size(); ++place) {
     group_state& g = groups_[group_of_series_[place]];
-    if (board_.series()[series_[place]].changed > g.sent) ++g.pending;
+    const board::entry& e = board_.series()[series_[place]];
+    if (e.changed > g.sent && !is_other(e)) ++g.pending;
   }
   if (full) return true;
   for (const group_state& g : groups_) {
@@ -102,7 +104,8 @@ bool feed::fill(wire::batch& out, bool full, instant now) {
   for (std::size_t place = 0; place < groups_.size(); ++place) {
     group_state& state = groups_[place];
     const board::group_entry& g = board_.groups()[state.of];
-    if (!state.its_turn || g.read_at == instant{} || (!full && g.changed <= state.sent)) continue;
+    if (!state.its_turn || is_other(g) || g.read_at == instant{} || (!full && g.changed <= state.sent))
+      continue;
     out.reads.push_back({static_cast<std::uint16_t>(place), to_ns(g.read_at)});
     // A send counts as due half a period before its time, because ticks are not exact.
     state.due = now + state.wait - std::chrono::milliseconds(g.info.period_ms) / 2;
@@ -111,7 +114,7 @@ bool feed::fill(wire::batch& out, bool full, instant now) {
   for (std::size_t place = 0; place < series_.size(); ++place) {
     const group_state& state = groups_[group_of_series_[place]];
     const board::entry& e = board_.series()[series_[place]];
-    if (!state.its_turn || (!full && e.changed <= state.sent)) continue;
+    if (!state.its_turn || is_other(e) || (!full && e.changed <= state.sent)) continue;
     const auto index = static_cast<std::uint32_t>(place);
     if (e.reason == absence::none) {
       out.values.push_back({index, e.value.mantissa});

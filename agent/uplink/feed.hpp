@@ -21,6 +21,8 @@ class feed {
 
   /// Whether the set of series, or how often they are sent, differs from what was announced. True at first.
   bool catalog_due() const noexcept { return current_version() != announced_; }
+  /// Whether there is a catalog to which fill() refers.
+  bool has_announced() const noexcept { return announced_ != 0; }
   /// The catalog of the board as it is now. Removed series are not in it. All values are due again.
   wire::catalog announce();
 
@@ -34,7 +36,8 @@ class feed {
   bool batch_due() const noexcept { return board_.change() != seen_; }
   /// Puts into `out` what has changed since it was last sent, as far as groups have their turn and there is
   /// room. If `full`, puts everything in. batch_due() stays true if something was left over. False if there
-  /// is nothing to send. Call it only after announce(), and while catalog_due() is false.
+  /// is nothing to send. Call it only after announce(). What has gone, come or got another exponent since
+  /// then is left out.
   bool fill(wire::batch& out, bool full, instant now);
 
   /// The share of the last fill() that belongs to watched groups, in thousandths.
@@ -57,12 +60,19 @@ class feed {
 
   /// Decides for each group whether it has its turn. True if every group that may be sent now is taken.
   bool choose(bool full, instant now);
+  /// Whether the board has something else at this place than what was announced.
+  bool is_other(const board::entry& e) const noexcept { return e.removed || is_later(e.since); }
+  bool is_other(const board::group_entry& g) const noexcept { return g.removed || is_later(g.since); }
+  bool is_later(std::uint32_t version) const noexcept {
+    return static_cast<std::int32_t>(version - board_version_) > 0;  // versions wrap
+  }
   /// Differs from the version of every earlier catalog, since both numbers only rise.
   std::uint32_t current_version() const noexcept { return board_.version() + pace_.version(); }
 
   const board& board_;
   const send_pace& pace_;
   std::uint32_t announced_ = 0;
+  std::uint32_t board_version_ = 0;  // of the board, when it was announced
   std::uint64_t seen_ = 0;
   std::uint64_t statuses_sent_ = 0;
   bool first_ = true;

@@ -297,13 +297,17 @@ void uplink_link::welcomed(session& s) {
   core_->plan_changed();
 }
 
+bool uplink_link::catalog_waits(const session& s, instant now) const {
+  return s.content.catalog_due() && catalogs_.next() > now;
+}
+
 result<void> uplink_link::put_what_is_due(session& s, instant now) {
   if (s.machine.now_in() != wire::agent_session::state::streaming) return {};
   if (core_->pace.review(now)) {
     for (const auto& link : core_->links) link->wake();
   }
   if (core_->board_grows(now)) return {};
-  if (s.content.catalog_due()) {
+  if (s.content.catalog_due() && catalogs_.take(now)) {
     if (auto put = s.machine.send(s.content.announce(), now); put.has_error())
       return error{errc::invalid_input, put.error().message};
   }
@@ -312,7 +316,7 @@ result<void> uplink_link::put_what_is_due(session& s, instant now) {
       return error{errc::internal, put.error().message};
   }
   const bool full = s.machine.needs_full();
-  if ((full || s.content.batch_due()) && s.content.fill(s.batch, full, now)) {
+  if (s.content.has_announced() && (full || s.content.batch_due()) && s.content.fill(s.batch, full, now)) {
     const std::size_t before = s.machine.output_size();
     if (auto put = s.machine.send(s.batch, now); put.has_error())
       return error{errc::internal, put.error().message};
@@ -349,7 +353,12 @@ task<void> uplink_link::write(std::shared_ptr<session> s) {
     }
     if (s->over || s->machine.ended() || s->said_goodbye) break;
     const instant now = boot_clock::now();
-    const async::deadline until = core_->board_grows(now) ? within(core_->announce_by - now) : async::never;
+    async::deadline until = async::never;
+    if (core_->board_grows(now)) {
+      until = within(core_->announce_by - now);
+    } else if (catalog_waits(*s, now)) {
+      until = within(catalogs_.next() - now);
+    }
     co_await due_.wait(until);
   }
   s->stream.end_writing();

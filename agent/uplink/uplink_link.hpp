@@ -11,6 +11,7 @@
 #include "common/backoff.hpp"
 #include "common/log/rare_warning.hpp"
 #include "common/log/said_once.hpp"
+#include "common/rate_limit.hpp"
 #include "common/wire/agent_session.hpp"
 
 #include <map>
@@ -100,6 +101,8 @@ class uplink_link : public std::enable_shared_from_this<uplink_link> {
   void pass_interest_on(session& s, instant now);
   void count_left_out(session& s, instant now);
   void welcomed(session& s);
+  /// Whether a catalog is due, and it is too early for another one.
+  bool catalog_waits(const session& s, instant now) const;
   result<void> put_what_is_due(session& s, instant now);
 
   const std::shared_ptr<uplink_core> core_;
@@ -108,6 +111,9 @@ class uplink_link : public std::enable_shared_from_this<uplink_link> {
   const std::string address_;  // as logs print it
   std::weak_ptr<session> present_;
   async::event due_;
+  /// Slower than that of aggregators (ingest::node_pace): they read nothing else of a session while its
+  /// catalogs come too fast. A source whose series change all the time would make all others late.
+  rate_limit catalogs_{4, std::chrono::milliseconds(1100)};
   link_pauses pauses_;
   backoff search_, meeting_;
   duration retry_after_{};

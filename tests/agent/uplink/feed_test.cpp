@@ -49,6 +49,33 @@ TEST_SUITE("agent/uplink/feed") {
     CHECK(batch.values[0].series == 0);
   }
 
+  TEST_CASE_FIXTURE(fixture, "until the next catalog, only what the last one names is sent") {
+    const auto exporter = b.add_group("scrape", "x", std::chrono::seconds(1), std::chrono::seconds(10));
+    const auto old = b.add_series(exporter, "old_units", {}, 0);
+    sent.announce();
+    sent.fill(batch, true, from_ns(1));
+    b.remove_series(old);
+    const auto fresh = b.add_series(exporter, "fresh_units", {}, 0);
+    CHECK(fresh == old);  // in the same place
+    b.set(fresh, std::int64_t{7});
+    b.set(watts, 61.0);
+    b.mark_read(rapl, from_ns(2));
+    REQUIRE(sent.catalog_due());
+    sent.fill(batch, false, from_ns(2));
+    REQUIRE(batch.values.size() == 1);
+    CHECK(batch.values[0].series == 0);
+    CHECK(batch.values[0].mantissa == 610);
+    CHECK(batch.absences.empty());
+    SUBCASE("a series with another exponent is left out, too") {
+      sent.announce();
+      sent.fill(batch, true, from_ns(3));
+      b.set(fresh, 0.001);
+      REQUIRE(sent.catalog_due());
+      sent.fill(batch, false, from_ns(4));
+      CHECK(batch.values.empty());
+    }
+  }
+
   TEST_CASE_FIXTURE(fixture, "a full batch has everything, the next one only what changed") {
     sent.announce();
     b.set(watts, 61.23);
