@@ -45,6 +45,16 @@ bool has_numbered(const std::string& name, std::string_view letters) {
   return false;
 }
 
+// Whether these letters are a word of the name: "io" in "IO Total Power", but not in "Consumption".
+bool has_word(const std::string& name, std::string_view word) {
+  const auto is_letter = [&name](std::size_t at) { return name[at] >= 'a' && name[at] <= 'z'; };
+  for (auto at = name.find(word); at != name.npos; at = name.find(word, at + 1)) {
+    const auto behind = at + word.size();
+    if ((at == 0 || !is_letter(at - 1)) && (behind == name.size() || !is_letter(behind))) return true;
+  }
+  return false;
+}
+
 sensor_role role_of_power(const sensor& s, const std::string& name) {
   if (s.origin == sensor_origin::dcmi) return sensor_role::system_power;
   const bool of_supply = s.entity_id == 0x0a || has_any(name, {"psu", "power supply"}) ||
@@ -53,7 +63,8 @@ sensor_role role_of_power(const sensor& s, const std::string& name) {
   const bool part_of_it =
       has_any(name, {"cpu", "proc", "gpu", "accel", "mem", "dimm", "fan", "pcie", "riser", "switch"}) ||
       has_any(name, {"hdd", "ssd", "nvme", "disk", "drive", "raid", "storage", "backplane"}) ||
-      has_any(name, {"nic ", "network", "sysio", "io power", "io total"});
+      has_any(name, {"network", "sysio"}) || has_word(name, "io") || has_word(name, "nic") ||
+      has_word(name, "net") || has_word(name, "lan") || has_word(name, "ocp");
   // In a blade the chassis is the enclosure with all its machines.
   const bool more_than_it = has_any(name, {"chassis"});
   if (part_of_it || more_than_it) return sensor_role::none;

@@ -14,7 +14,7 @@ unsigned best_of::least_reach(std::span<const contender> all, instant now) {
   if (began_) return least;
   const bool patient = is_patient(now);
   for (const auto& c : all)
-    if (c.settles || (c.awaited && patient)) least = std::max(least, c.reach);
+    if (c.settles || c.in_doubt || (c.awaited && patient)) least = std::max(least, c.reach);
   return least;
 }
 
@@ -38,6 +38,7 @@ std::optional<std::size_t> best_of::choose(std::span<const contender> all, insta
       waits_ = !began_;
       continue;
     }
+    if (all[i].in_doubt) continue;
     if (present_ && now - *there_since_[i] < all[i].stale_after) continue;
     present_ = i;
     reach_ = all[i].reach;

@@ -18,6 +18,7 @@ struct contender {
   absence why = absence::missing;  ///< the reason if it has no value
   bool set_aside = false;          ///< it has no value because its number was not believed
   bool awaited = false;            ///< it may exist, but no first value of it has come yet
+  bool in_doubt = false;           ///< it contradicts another one, but not for long enough to be set aside
   bool settles = false;            ///< parts of it have values, and it will soon have one without the others
   /// How much of the machine it measures. A way with less reach gives lower numbers. Ways with the same reach
   /// measure the same thing.
@@ -31,7 +32,8 @@ struct contender {
 /// that is set aside is left at once, because its last value is not to be believed either. A way never
 /// replaces one that measured more: when a sensor dies, the number would become lower, and the node would win
 /// placements by lowest watts. For the same reason no way is used after the start while a way that measures
-/// more is awaited, but only for `patience`, or while it settles.
+/// more is awaited, but only for `patience`, or while it settles. A way that is in doubt stays if it is used
+/// already; it is not begun with, for the time that it is given is for a number that was believed.
 class best_of {
  public:
   explicit best_of(duration patience = {}) : patience_(patience) {}

@@ -12,6 +12,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <span>
 #include <utility>
@@ -146,6 +147,13 @@ std::string_view only_sensor(const part_inventory& parts) {
   return all.size() == 1 ? metrics::label_of(all.front().labels, "sensor") : std::string_view();
 }
 
+std::string_view remedy_below_other(std::string_view source) {
+  if (source == "arm-scmi") return "a socket's zone may be missing: look for newer firmware";
+  return "a supply may be missing in the sum, or the BMC needs a reset; a sensor of a part, and supplies "
+         "that "
+         "feed other machines, too, are left out by bmc-roles (PATTERN=none)";
+}
+
 std::string sentence(std::string_view source, std::string_view sensor, const whole_machine_check& check,
                      std::string_view witness) {
   const auto way =
@@ -165,11 +173,10 @@ std::string sentence(std::string_view source, std::string_view sensor, const who
                              ? "a sensor may be missing in power-sensors"
                              : "a supply may be missing in the sum, or the BMC needs a reset");
     case disbelief::below_other:
-      return fmt::format(
-          "{} said {:.1f} W, less than the {:.1f} W of {}, which measures the same machine: {}; a supply may "
-          "be missing in the sum, or the BMC needs a reset; a sensor of a part, and supplies that feed other "
-          "machines, too, are left out by bmc-roles (PATTERN=none)",
-          way, check.watts(), check.other_watts(), witness, goes_without);
+      return fmt::format("{} said {:.1f} W, less than the {:.1f} W of {}, which measures the same {}: {}; {}",
+                         way, check.watts(), check.other_watts(), witness,
+                         source == "arm-scmi" ? "processors" : "machine", goes_without,
+                         remedy_below_other(source));
     case disbelief::stands_still:
       return fmt::format(
           "{} has said exactly {:.1f} W for more than two minutes in which {} moved: {}; reset the BMC", way,
@@ -318,8 +325,10 @@ void host_source::set_aside(figure& f, std::vector<contender>& all, instant now,
       why = judge(f, w, all, now, out);
     }
     show_set_aside(ways[w].source, why, out);
-    if (why == disbelief::none) continue;
     auto& c = all[w];
+    c.in_doubt = std::ranges::any_of(f.checks[w], &whole_machine_check::in_doubt);
+    if (why == disbelief::none) continue;
+    c.in_doubt = false;
     c.set_aside = true;
     c.awaited = false;
     if (c.value) c.why = why == disbelief::stands_still ? absence::frozen : absence::implausible;
@@ -376,6 +385,15 @@ disbelief host_source::judge(figure& f, std::size_t way, std::vector<contender>&
                     w.source, watts, bounds));
     return disbelief::wrong_unit;
   }
+  const auto of_a_socket = c.value ? least_of_a_socket(f, way, out) : std::nullopt;
+  if (of_a_socket && *of_a_socket < least_watts_of_a_socket) {
+    withhold(f, way, true, out);
+    doubt(fmt::format(
+        "{} says {:.2f} W for one of {} sockets, but each draws at least {:g} W: host_power_watts "
+        "does not use it; its unit may be wrong: look for newer firmware",
+        w.source, *of_a_socket, sockets_, least_watts_of_a_socket));
+    return disbelief::wrong_unit;
+  }
   return compare(f, way, all, now, out);
 }
 
@@ -410,8 +428,10 @@ disbelief host_source::compare(figure& f, std::size_t way, const std::vector<con
   }
   auto why = disbelief::none;
   for (std::size_t i = 0; i < mine.compared.size(); ++i) {
-    const auto with =
+    auto with =
         mine.compared[i].with.empty() ? witness_of(f, now, out) : way_named(ways, mine.compared[i].with);
+    // Sensors that a person names need not be those of the processors.
+    if (mine.compared[i].with == "hwmon" && options_.powers != usual_powers) with.reset();
     auto& check = f.checks[way][i];
     const auto found =
         check.look(whole, with ? testimony(f, *with, out, now) : whole_machine_check::witness{}, now);
@@ -515,6 +535,26 @@ bool host_source::lacks_a_socket(const figure& f, std::size_t way) const {
   return !chips.empty() && chips.size() < sockets_;
 }
 
+// The least that a way says for one of several sockets. Nothing if its parts cannot be told by sockets: a
+// chip of apm_xgene counts one, and so do zones of arm-scmi if there are as many as sockets.
+std::optional<double> host_source::least_of_a_socket(const figure& f, std::size_t way,
+                                                     const board& from) const {
+  const auto& w = composites[f.which].ways[way];
+  const auto parts = f.parts[way].present();
+  const bool by_zone = w.of == firmware_zones;
+  const bool by_chip = w.of == chips_named && options_.powers == usual_powers;
+  if (sockets_ < 2 || !w.parts_on || (by_zone ? parts.size() != sockets_ : !by_chip)) return std::nullopt;
+  std::map<std::string, double> watts;
+  for (const auto& p : parts) {
+    const auto chip = metrics::label_of(p.labels, "chip");
+    const auto value = measured(from, p.ref);
+    if (!value || (by_chip && !chip.starts_with("apm_xgene"))) continue;
+    watts[by_zone ? p.name() : std::string(chip)] += to_double(*value);
+  }
+  if (watts.empty()) return std::nullopt;
+  return std::ranges::min_element(watts, {}, [](const auto& socket) { return socket.second; })->second;
+}
+
 void host_source::tell_empty_bays(const figure& f, std::size_t way) {
   std::vector<std::string_view> names;
   for (const auto& p : f.parts[way].present())
@@ -587,7 +627,8 @@ void host_source::set_absent(figure& f, std::size_t first_there, const std::vect
                     what.family, dead->name(), best));
     return;
   }
-  const auto less = std::ranges::find_if(all, [](const contender& c) { return c.value.has_value(); });
+  const auto less =
+      std::ranges::find_if(all, [](const contender& c) { return c.value.has_value() && !c.in_doubt; });
   if (less == all.end() || f.choice.waits()) return;
   const auto other = what.ways[static_cast<std::size_t>(less - all.begin())].source;
   doubt(fmt::format(

@@ -92,6 +92,7 @@ class host_source final : public source {
   void show_set_aside(std::string_view way, disbelief why, board& out);
   void update(figure& f, instant now, board& out);
   bool lacks_a_socket(const figure& f, std::size_t way) const;
+  std::optional<double> least_of_a_socket(const figure& f, std::size_t way, const board& from) const;
   void tell_empty_bays(const figure& f, std::size_t way);
   static const part_inventory::part* silent_supply(const figure& f, std::size_t way, const board& from);
   void set_value(figure& f, std::size_t best, const std::vector<contender>& all, board& out);

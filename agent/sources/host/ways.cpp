@@ -46,6 +46,7 @@ constexpr comparison of_bmc[] = {
 constexpr comparison of_supplies[] = {
     {"", slowly_or_hanging}, {"psys", slowly}, {"dcmi", same_thing}, {"bmc", same_thing}};
 constexpr comparison of_psys[] = {{"", {.below_for = 10s, .may_hang = false}}};
+constexpr comparison of_scmi[] = {{"hwmon", same_thing}};
 constexpr comparison of_chips[] = {{"rapl", slowly}};
 constexpr way power_ways[] = {
     {.source = "dcmi", .parts = dcmi, .compared = of_dcmi, .sisters = dcmi_window},
@@ -59,7 +60,7 @@ constexpr way power_ways[] = {
      .compared = of_psys,
      .sisters = psys_energy},
     {.source = "rapl", .parts = rapl, .of = packages, .counter = true},
-    {.source = "arm-scmi", .parts = scmi, .of = firmware_zones, .parts_on = true},
+    {.source = "arm-scmi", .parts = scmi, .of = firmware_zones, .parts_on = true, .compared = of_scmi},
     {.source = "hwmon",
      .parts = chip_power,
      .of = chips_named,

@@ -75,6 +75,8 @@ class whole_machine_check {
   disbelief look(const std::optional<figure>& whole, const witness& other, instant now);
 
   disbelief set_aside_for() const noexcept { return for_; }
+  /// Whether the last comparison contradicted a figure that is still believed.
+  bool in_doubt() const noexcept { return for_ == disbelief::none && otherwise_since_.has_value(); }
   /// What the two meters said when the figure was set aside. Units: watts.
   double watts() const noexcept { return watts_; }
   double other_watts() const noexcept { return other_watts_; }

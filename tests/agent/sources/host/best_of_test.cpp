@@ -88,6 +88,36 @@ TEST_CASE("a way that measures less never replaces one that counted, and one tha
   CHECK(step(false, true, true) == 1u);
 }
 
+TEST_CASE("a way in doubt stays if it is used, but none begins with it") {
+  best_of choice;
+  instant now{1h};
+  const auto step = [&](bool wall, bool board, bool doubt_board) {
+    now += 1s;
+    std::array<contender, 3> all;
+    if (wall) all[0] = {.value = decimal{300, 0}, .read_at = now, .stale_after = 10s, .reach = 1};
+    if (board)
+      all[1] = {
+          .value = decimal{190, 0}, .read_at = now, .stale_after = 10s, .in_doubt = doubt_board, .reach = 1};
+    all[2] = {.value = decimal{250, 0}, .read_at = now, .stale_after = 10s, .reach = 0};
+    return choice.choose(all, now);
+  };
+  SUBCASE("it is used") {
+    CHECK(step(false, true, false) == 1u);
+    CHECK(step(false, true, true) == 1u);
+  }
+  SUBCASE("the one that is used goes") {
+    CHECK(step(true, true, false) == 0u);
+    for (int i = 0; i < 9; ++i) CHECK(step(false, true, true) == 0u);
+    CHECK_FALSE(step(false, true, true).has_value());
+    CHECK(step(false, true, false) == 1u);
+  }
+  SUBCASE("at the start: the lesser one waits until the doubt is over") {
+    CHECK_FALSE(step(false, true, true).has_value());
+    CHECK(choice.waits());
+    CHECK(step(false, false, false) == 2u);
+  }
+}
+
 TEST_CASE("a way that measures less waits for one that is awaited, for so long and only at the start") {
   best_of choice(60s);
   instant now{1h};

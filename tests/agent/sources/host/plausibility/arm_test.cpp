@@ -118,6 +118,50 @@ TEST_CASE("hwmon: two sockets and the chip of one are half of the processors, so
   CHECK(host.limitation().empty());
 }
 
+// Before, the sum of one socket's 76 W and 0.1 W of the other was the node's.
+TEST_CASE("wrong unit: with two sockets, less than 1 W of one of them is not believed") {
+  temp_folder sys;
+  sys.write("devices/system/cpu/cpu0/topology/physical_package_id", "0\n");
+  sys.write("devices/system/cpu/cpu1/topology/physical_package_id", "1\n");
+  arm a;
+  host_source host(host_options{.period = 1s, .sys_root = sys.path()}, a.clock.source());
+  REQUIRE(host.discover(a.out));
+  const auto pass = [&](int seconds) {
+    for (int i = 0; i < seconds; ++i) {
+      a.clock.now += 1s;
+      for (const auto g : {a.chip, a.firmware}) a.out.mark_read(g, a.clock.now);
+      REQUIRE(host.read(a.out));
+    }
+  };
+  const char* way = "hwmon";
+  board::series_ref second = board::no_series;
+  SUBCASE("a chip") {
+    a.sensor("apm_xgene-APMC0D29:00", "CPU power", 76);
+    second = a.sensor("apm_xgene-APMC0D29:01", "CPU power", 75);
+  }
+  SUBCASE("a zone") {
+    a.zone("SOC 0", 76);
+    second = a.zone("SOC 1", 75);
+    way = "arm-scmi";
+  }
+  pass(1);
+  CHECK(a.node(way) == "151.0");
+  a.out.set(second, 0.1);
+  pass(1);
+  CHECK(a.node(way) == "implausible");
+  CHECK(a.set_aside(way, "wrong_unit") == "1");
+  CHECK(holds(host.limitation(), "says 0.10 W for one of 2 sockets, but each draws at least 1 W"));
+  a.out.set(second, 70.0);
+  pass(1);
+  CHECK(a.node(way) == "146.0");
+  CHECK(host.limitation().empty());
+  if (std::string_view(way) == "arm-scmi") {
+    a.zone("DDR", 0.8);  // more zones than sockets: nobody knows which is a socket's
+    pass(1);
+    CHECK(a.node(way) == "146.8");
+  }
+}
+
 TEST_CASE("arm-scmi: zones that are in no other make host_power_watts, before hwmon, and 0 W is none") {
   arm a;
   a.sensor("scmi_sensors-scmi_dev.2", "soc", 182.0);
@@ -152,6 +196,47 @@ TEST_CASE("arm-scmi: a zone of less than 0 W, which its source withholds, sets t
   a.out.set(second, 160.0);
   a.pass(1);
   CHECK(a.node("arm-scmi") == "342.4");
+}
+
+// Before, one socket's 90 W were the node's.
+TEST_CASE("arm-scmi says less than hwmon's sensors of the same processors: it is set aside") {
+  arm a;
+  const auto zone = a.zone("SOC0", 90);
+  a.sensor("apm_xgene-APMC0D29:00", "CPU power", 95);
+  const auto other = a.sensor("apm_xgene-APMC0D29:01", "CPU power", 95);
+  SUBCASE("from the first comparison on") {
+    a.pass(1);
+    CHECK(a.node("hwmon") == "190.0");
+    CHECK(a.set_aside("arm-scmi", "below_other") == "1");
+    CHECK(a.out.series()[zone].reason == absence::implausible);
+    CHECK(holds(a.host.limitation(),
+                "arm-scmi said 90.0 W, less than the 190.0 W of hwmon, which measures "
+                "the same processors"));
+  }
+  SUBCASE("later after a minute") {
+    a.out.set(other, 10.0);
+    a.pass(1);
+    CHECK(a.node("arm-scmi") == "90.0");
+    a.out.set(other, 95.0);
+    a.pass(60);
+    CHECK(a.node("arm-scmi") == "90.0");
+    a.pass(1);
+    CHECK(a.node("arm-scmi") == "implausible");
+    CHECK(a.node("hwmon") == "no such series");
+  }
+  SUBCASE("not for what two meters of the same thing differ by") {
+    a.out.set(zone, 140.0);
+    a.pass(100);
+    CHECK(a.node("arm-scmi") == "140.0");
+    CHECK(a.host.limitation().empty());
+  }
+  SUBCASE("not beside sensors that a person names") {
+    host_source told(host_options{.period = 1s, .powers = {"CPU power"}}, a.clock.source());
+    a.clock.now += 1s;
+    for (const auto g : {a.chip, a.firmware}) a.out.mark_read(g, a.clock.now);
+    REQUIRE(told.read(a.out));
+    CHECK(a.node("arm-scmi") == "90.0");
+  }
 }
 
 // Before, the zone's series went with the next look, and the other one's 182 W were the node's.

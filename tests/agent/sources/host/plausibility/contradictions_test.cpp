@@ -395,6 +395,40 @@ TEST_CASE("DCMI and the supplies contradict each other: the lower one is set asi
   }
 }
 
+// Before, the supplies' 190 W were the node's for the rest of their minute.
+TEST_CASE("a source that contradicts already is not begun with when another one is set aside") {
+  desk d;
+  d.has_dcmi();
+  d.has_supplies();
+  const auto say = [&](double by_dcmi, double by_supplies) {
+    d.out.set(d.dcmi, by_dcmi);
+    for (const auto s : d.supply) d.out.set(s, by_supplies / 2);
+  };
+  d.parts(160);
+  say(300, 300);
+  d.pass(10);
+  CHECK(d.node("dcmi") == "300.0");
+  d.parts(240);
+  say(300, 190);
+  d.pass(30);
+  say(0, 190);
+  d.pass(1);
+  CHECK(d.set_aside("dcmi", "zero") == "1");
+  CHECK(d.node("dcmi") == "implausible");
+  CHECK(d.node("bmc") == "no such series");
+  CHECK_FALSE(holds(d.host.limitation(), "to use bmc"));
+  SUBCASE("and later it is set aside") {
+    d.pass(60);
+    CHECK(d.set_aside("bmc", "below_parts") == "1");
+    CHECK(d.node("bmc") == "no such series");
+  }
+  SUBCASE("or it agrees") {
+    say(0, 310);
+    d.pass(1);
+    CHECK(d.node("bmc") == "310.0");
+  }
+}
+
 // The sensor that is called the system's may be that of a network card, or stand at a small number. Without
 // RAPL and DCMI nothing else showed it, and the node won every placement by lowest watts.
 TEST_CASE("a sensor of the system that says a fifth of what the supplies draw is not believed") {
