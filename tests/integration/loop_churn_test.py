@@ -123,11 +123,11 @@ class Churn(loop.Loop):
         """Whether what each `for: 1s` delays has come: all replicas must have seen a value for so long before the next one comes."""
         watts = {node: LEVELS[level] for node, level in self.level.items()}
         for p in said["policies"]:
-            target = self.target[p["name"]]
+            strategy = {s["strategy"]: s for s in p["strategies"]}
+            target = int(strategy["dontschedule"]["rules"][0].split()[2])  # of a bad edit, the parts that are right count
             if said[f"filter by {p['name']}"] != sorted(node for node, of in watts.items() if of <= target):
                 return False
-            rule = next(s for s in p["strategies"] if s["strategy"] == "deschedule")
-            hot = {node for state in ("violating", "held") for node in rule.get(state, {}).get("nodes", [])}
+            hot = {node for state in ("violating", "held") for node in strategy["deschedule"].get(state, {}).get("nodes", [])}
             if not all(node in hot if of > 190 else node not in hot if of < 120 else True for node, of in watts.items()):
                 return False
         return True
