@@ -397,6 +397,16 @@ disbelief host_source::judge(figure& f, std::size_t way, std::vector<contender>&
   return compare(f, way, all, now, out);
 }
 
+// Whether DCMI or a meter of the processors, with which the BMC's sensor is compared, has a value.
+bool host_source::is_vouched_for(const figure& f, instant now, const board& from) const {
+  const auto speaks = [&](std::optional<std::size_t> way) {
+    if (!way) return false;
+    const auto says = testimony(f, *way, from, now);
+    return says.parts > 0 && !says.is_void;
+  };
+  return speaks(witness_of(f, now, from)) || speaks(way_named(composites[f.which].ways, "dcmi"));
+}
+
 // The parts that say 0 W although they cannot, or less, which their own source withholds. A chip's or
 // firmware's 0 W may be true for a card that sleeps, but not for the processors on which we run.
 std::vector<board::series_ref> host_source::zeros_of(const figure& f, std::size_t way,
@@ -432,6 +442,8 @@ disbelief host_source::compare(figure& f, std::size_t way, const std::vector<con
         mine.compared[i].with.empty() ? witness_of(f, now, out) : way_named(ways, mine.compared[i].with);
     // Sensors that a person names need not be those of the processors.
     if (mine.compared[i].with == "hwmon" && options_.powers != usual_powers) with.reset();
+    // Supplies may feed other machines, too: where another meter speaks of this machine, they say nothing.
+    if (mine.compared[i].with == "supplies" && is_vouched_for(f, now, out)) with.reset();
     auto& check = f.checks[way][i];
     const auto found =
         check.look(whole, with ? testimony(f, *with, out, now) : whole_machine_check::witness{}, now);

@@ -91,6 +91,7 @@ class host_source final : public source {
   void doubt(std::string sentence);
   void show_set_aside(std::string_view way, disbelief why, board& out);
   void update(figure& f, instant now, board& out);
+  bool is_vouched_for(const figure& f, instant now, const board& from) const;
   bool lacks_a_socket(const figure& f, std::size_t way) const;
   std::optional<double> least_of_a_socket(const figure& f, std::size_t way, const board& from) const;
   void tell_empty_bays(const figure& f, std::size_t way);
