@@ -338,7 +338,9 @@ result<void> uplink_link::put_what_is_due(session& s, instant now) {
 task<void> uplink_link::write(std::shared_ptr<session> s) {
   bool broken = false;
   for (;;) {
-    if (auto put = put_what_is_due(*s, boot_clock::now()); put.has_error()) {
+    const instant now =
+        boot_clock::now();  // one for all: a catalog whose time comes in between would be forgotten
+    if (auto put = put_what_is_due(*s, now); put.has_error()) {
       core_->log.error("{}: {}", address_, put.error().message);
       s->machine.close(wire::reason::bad_message, put.error().message);
     }
@@ -352,7 +354,6 @@ task<void> uplink_link::write(std::shared_ptr<session> s) {
       continue;
     }
     if (s->over || s->machine.ended() || s->said_goodbye) break;
-    const instant now = boot_clock::now();
     async::deadline until = async::never;
     if (core_->board_grows(now)) {
       until = within(core_->announce_by - now);
