@@ -102,7 +102,7 @@ class board {
     bool withheld_for(absence why) const noexcept { return (withheld >> static_cast<unsigned>(why)) & 1u; }
     std::uint32_t changes = 0;  ///< how often value or reason changed; wraps
     std::uint64_t changed = 0;  ///< change number of the last change of value or reason
-    std::uint32_t since = 0;    ///< the board's version() since which it has this name and exponent
+    std::uint64_t since = 0;    ///< the board's version() since which it has this name and exponent
     // Foreign series only:
     double largest = 0;             ///< magnitude that the exponent leaves room for
     std::uint8_t refits_used = 0;   ///< how many of the most_refits changes of exponent are used up
@@ -112,7 +112,7 @@ class board {
     wire::group_info info;
     instant read_at{};  ///< time of the last successful read; zero: never read
     std::uint64_t changed = 0;
-    std::uint32_t since = 0;  ///< the board's version() since which it is there
+    std::uint64_t since = 0;  ///< the board's version() since which it is there
     bool removed = false;
   };
   const std::vector<entry>& series() const noexcept { return series_; }
@@ -121,7 +121,7 @@ class board {
   std::size_t live_series() const noexcept { return series_.size() - free_series_.size(); }
 
   /// Raised when the set of series or groups changes: the catalog must be sent again.
-  std::uint32_t version() const noexcept { return version_; }
+  std::uint64_t version() const noexcept { return version_; }
   /// Raised by every change. An uplink remembers the number up to which it has sent.
   std::uint64_t change() const noexcept { return change_; }
   std::uint64_t status_change() const noexcept { return status_change_; }
@@ -150,7 +150,7 @@ class board {
   std::unordered_map<std::string, series_ref, keyed_hash> by_name_;  // key: group, family and labels
   std::vector<series_ref> free_series_;
   std::vector<group_ref> free_groups_;
-  std::uint32_t version_ = 1;
+  std::uint64_t version_ = 1;
   std::uint64_t change_ = 0;
   std::uint64_t status_change_ = 0;
   std::vector<refusal> refused_;

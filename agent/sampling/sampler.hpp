@@ -99,7 +99,7 @@ class sampler {
   double share_;
   stuck_sensors stuck_;
   interest_book wishes_;
-  std::uint32_t applied_to_ = 0;  // the board's version when wishes_ were last given to the sources
+  std::uint64_t applied_to_ = 0;  // the board's version when wishes_ were last given to the sources
 };
 
 }  // namespace binnacle::agent

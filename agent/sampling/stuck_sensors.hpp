@@ -30,7 +30,7 @@ class stuck_sensors {
   on_frozen what_;
   stuck_watch watch_;
   instant next_{};
-  std::uint32_t found_in_ = 0;  // the board's version when the sensors were looked up
+  std::uint64_t found_in_ = 0;  // the board's version when the sensors were looked up
   std::vector<board::series_ref> sensors_;
   board::series_ref load_ = board::no_series;
   std::map<std::string, std::vector<board::series_ref>, std::less<>> by_source_;  // the stuck ones

@@ -63,16 +63,16 @@ class feed {
   /// Whether the board has something else at this place than what was announced.
   bool is_other(const board::entry& e) const noexcept { return e.removed || is_later(e.since); }
   bool is_other(const board::group_entry& g) const noexcept { return g.removed || is_later(g.since); }
-  bool is_later(std::uint32_t version) const noexcept {
-    return static_cast<std::int32_t>(version - board_version_) > 0;  // versions wrap
-  }
+  bool is_later(std::uint64_t version) const noexcept { return version > board_version_; }
   /// Differs from the version of every earlier catalog, since both numbers only rise.
-  std::uint32_t current_version() const noexcept { return board_.version() + pace_.version(); }
+  std::uint32_t current_version() const noexcept {
+    return static_cast<std::uint32_t>(board_.version()) + pace_.version();
+  }
 
   const board& board_;
   const send_pace& pace_;
   std::uint32_t announced_ = 0;
-  std::uint32_t board_version_ = 0;  // of the board, when it was announced
+  std::uint64_t board_version_ = 0;  // of the board, when it was announced
   std::uint64_t seen_ = 0;
   std::uint64_t statuses_sent_ = 0;
   bool first_ = true;

@@ -108,7 +108,7 @@ class host_source final : public source {
   unsigned sockets_ = 0;                         // with a CPU online at the start
   std::string limitation_;
   std::set<std::pair<std::string_view, disbelief>> told_;  // ways set aside since the start, and why
-  std::uint32_t found_in_ = 0;  // the board's version when the parts were looked up
+  std::uint64_t found_in_ = 0;  // the board's version when the parts were looked up
 };
 
 }  // namespace binnacle::agent
