@@ -349,16 +349,12 @@ TEST_CASE("DCMI and the supplies contradict each other: the lower one is set asi
   desk d;
   d.has_dcmi();
   d.has_supplies();
-  const auto say = [&](double by_dcmi, double by_supplies) {
-    d.out.set(d.dcmi, by_dcmi);
-    for (const auto s : d.supply) d.out.set(s, by_supplies / 2);
-  };
   d.parts(60);
-  say(300, 310);
+  d.meters(300, 310);
   d.pass(10);
   CHECK(d.node("dcmi") == "300.0");
   SUBCASE("DCMI") {
-    say(150, 310);
+    d.meters(150, 310);
     d.pass(59);
     CHECK(d.node("dcmi") == "150.0");
     d.pass(2);
@@ -379,16 +375,16 @@ TEST_CASE("DCMI and the supplies contradict each other: the lower one is set asi
     }
   }
   SUBCASE("the supplies") {
-    say(300, 150);  // the sum lacks one supply
+    d.meters(300, 150);  // the sum lacks one supply
     d.pass(61);
     CHECK(d.node("dcmi") == "300.0");
     CHECK(d.set_aside("bmc", "below_other") == "1");
-    say(300, 290);
+    d.meters(300, 290);
     d.pass(31);
     CHECK(d.set_aside("bmc", "below_other") == "0");
   }
   SUBCASE("not for what supplies lose, nor for the steps of their sensors") {
-    say(300, 370);
+    d.meters(300, 370);
     d.pass(100);
     CHECK(d.node("dcmi") == "300.0");
     CHECK(d.host.limitation().empty());
@@ -400,18 +396,14 @@ TEST_CASE("a source that contradicts already is not begun with when another one 
   desk d;
   d.has_dcmi();
   d.has_supplies();
-  const auto say = [&](double by_dcmi, double by_supplies) {
-    d.out.set(d.dcmi, by_dcmi);
-    for (const auto s : d.supply) d.out.set(s, by_supplies / 2);
-  };
   d.parts(160);
-  say(300, 300);
+  d.meters(300, 300);
   d.pass(10);
   CHECK(d.node("dcmi") == "300.0");
   d.parts(240);
-  say(300, 190);
+  d.meters(300, 190);
   d.pass(30);
-  say(0, 190);
+  d.meters(0, 190);
   d.pass(1);
   CHECK(d.set_aside("dcmi", "zero") == "1");
   CHECK(d.node("dcmi") == "implausible");
@@ -423,7 +415,7 @@ TEST_CASE("a source that contradicts already is not begun with when another one 
     CHECK(d.node("bmc") == "no such series");
   }
   SUBCASE("or it agrees") {
-    say(0, 310);
+    d.meters(0, 310);
     d.pass(1);
     CHECK(d.node("bmc") == "310.0");
   }

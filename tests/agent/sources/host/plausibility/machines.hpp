@@ -118,6 +118,11 @@ struct desk : bare_desk {
     out.set(package, packages);
     out.set(memory, dram);
   }
+  /// What the two meters of the whole machine say. The supplies share their sum evenly.
+  void meters(double by_dcmi, double by_supplies) {
+    out.set(dcmi, by_dcmi);
+    for (const auto s : supply) out.set(s, by_supplies / 2);
+  }
   /// Lets time pass in steps of a second. The BMC is read at every fifth step.
   void pass(int seconds) {
     for (int i = 0; i < seconds; ++i) {
