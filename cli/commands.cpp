@@ -8,7 +8,7 @@
 #include "cli/views/what_if.hpp"
 #include "cli/views/why.hpp"
 #include "common/http/target.hpp"
-#include "common/text/quantity.hpp"
+#include "common/text/pod_cpu.hpp"
 
 #include <fmt/format.h>
 
@@ -148,12 +148,8 @@ int power_command(const connection& to, const std::string& node, const terminal&
 
 int what_if_command(const connection& to, const what_if_arguments& what, const terminal& on) {
   // The aggregator refuses the same. Asked here, because it is wrong usage and no answer.
-  constexpr std::int64_t most_cores = 1'024;
-  const auto cpu = parse_quantity(what.cpu);
-  if (cpu.has_error() || *cpu <= quantity{} || *cpu > from_integer(most_cores)) {
-    on.err << fmt::format(
-        "binnacle: --cpu: write what one pod requests, above 0 and at most {} cores, such as 4 or 500m\n",
-        most_cores);
+  if (!read_pod_cpu(what.cpu)) {
+    on.err << fmt::format("binnacle: --cpu: write {}\n", form_of_pod_cpu());
     return exit_usage;
   }
   std::string target =

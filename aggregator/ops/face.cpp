@@ -7,6 +7,7 @@
 #include "aggregator/ops/what_if.hpp"
 #include "common/metrics/family_of.hpp"
 #include "common/text/json_writer.hpp"
+#include "common/text/pod_cpu.hpp"
 #include "common/text/read_number.hpp"
 
 #include <fmt/format.h>
@@ -22,7 +23,6 @@ constexpr std::size_t most_metrics = 16;       // columns of one answer
 constexpr std::size_t most_families = 256;     // that one question may name
 constexpr std::size_t most_decisions = 1'000;  // in one answer
 constexpr std::size_t most_pods = 10'000;      // of one question
-constexpr std::int64_t most_cores = 1'024;     // of one of its pods
 
 http::response bad_parameter(std::string_view name, std::string_view form) {
   return http::response::failure(400, fmt::format("the parameter {} must be {}", name, form));
@@ -263,12 +263,8 @@ std::unique_ptr<http::slices> face::what_if(const http::request& r) {
   if (!pods || *pods == 0)
     return http::ready(bad_parameter("pods", fmt::format("a whole number from 1 to {}", most_pods)));
   q.pods = *pods;
-  const auto cpu = parse_quantity(text_parameter(r, "cpu"));
-  if (cpu.has_error() || *cpu <= quantity{} || *cpu > from_integer(most_cores)) {
-    return http::ready(bad_parameter(
-        "cpu",
-        fmt::format("what one pod requests, above 0 and at most {} cores, such as 4 or 500m", most_cores)));
-  }
+  const auto cpu = read_pod_cpu(text_parameter(r, "cpu"));
+  if (!cpu) return http::ready(bad_parameter("cpu", form_of_pod_cpu()));
   q.cpu = *cpu;
   auto policy = policy_by_watts(nodes_.policies(), text_parameter(r, "policy"));
   if (policy.has_error()) {
