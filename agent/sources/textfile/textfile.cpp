@@ -160,7 +160,7 @@ result<void> textfile_source::read(board& out) {
     ++it;
   }
   files_left_out_ = 0;
-  std::ranges::rotate(names, std::ranges::lower_bound(names, std::exchange(next_, {})));
+  std::rotate(names.begin(), std::ranges::lower_bound(names, std::exchange(next_, {})), names.end());
   for (const auto& name : names) {
     if (!files_.contains(name) && files_.size() >= options_.files && !make_room(out)) {
       ++files_left_out_;
