@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ranges>
 
 namespace binnacle::kube {
 namespace {
@@ -67,7 +66,8 @@ std::optional<policy_room::refusal> policy_room::put(const object_key& key, cons
     add(key, std::move(*before));
   }
   // A large one may have made more room than was needed, or room that does not help.
-  for (auto& [other, e] : std::views::reverse(evicted)) {
+  for (auto oldest = evicted.rbegin(); oldest != evicted.rend(); ++oldest) {
+    auto& [other, e] = *oldest;
     if (auto why = exceeded(other.name_space, e.bytes))
       younger->emplace_back(other, std::move(why->why));
     else

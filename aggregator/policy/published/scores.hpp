@@ -2,6 +2,7 @@
 
 #include "aggregator/policy/policy.hpp"
 #include "aggregator/store/types.hpp"
+#include "common/metrics/plausible.hpp"
 
 #include <cstdint>
 #include <optional>

@@ -223,8 +223,7 @@ std::vector<const statistics*> best_measured(std::span<const statistics* const> 
     out.insert(out.end(), order.begin(), end);
   }
   std::ranges::sort(out);
-  const auto twice = std::ranges::unique(out);
-  out.erase(twice.begin(), twice.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
   return out;
 }
 
