@@ -95,7 +95,7 @@ std::vector<policy::kept_policy> core::policies_to_keep() const {
     }
     out.push_back(std::move(kept));
   }
-  std::ranges::stable_partition(out, [this](const policy::kept_policy& k) {
+  std::stable_partition(out.begin(), out.end(), [this](const policy::kept_policy& k) {
     return !k.read || !k.in_force || wanted_.wrong.contains(k.value.key.name);
   });
   return out;

@@ -1,6 +1,7 @@
 #include "cli/bridge/replicas.hpp"
 
 #include "cli/json.hpp"
+#include "cli/terminal_text.hpp"
 #include "common/http/base64.hpp"
 #include "common/text/text.hpp"
 

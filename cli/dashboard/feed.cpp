@@ -14,7 +14,6 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
-#include <ranges>
 #include <set>
 #include <utility>
 
@@ -156,7 +155,11 @@ std::string links_text(const std::vector<upstream::told>& all) {
       if (flag(node, "connected")) missing.erase(text(node, "name"));
     }
     out.field("missing", missing.size()).key("first").begin_array();
-    for (const std::string& name : missing | std::views::take(most_named)) out.value(name);
+    std::size_t named = 0;
+    for (const std::string& name : missing) {
+      if (++named > most_named) break;
+      out.value(name);
+    }
     out.end_array().end_object();
   }
   out.end_array().end_object();
@@ -325,16 +328,17 @@ result<void> feed::follower::change(const std::vector<topic>& what, std::vector<
                  fmt::format("the open pages follow {} things already: close some", most_topics)};
   }
   const auto asked = of_->metrics();
-  const auto known = of_->metrics(this);
+  auto known = of_->metrics(this);
   std::set<std::string> all(metrics.begin(), metrics.end());
   const bool is_new = !std::ranges::includes(asked, all);
   all.insert(known.begin(), known.end());
   const auto is_counted = [](std::string_view metric) { return metric != uncounted_metric; };
   if (std::ranges::count_if(all, is_counted) > static_cast<std::ptrdiff_t>(most_extra_metrics)) {
+    std::erase_if(known, [&](const std::string& metric) { return !is_counted(metric); });
     return error{
         errc::overloaded,
         fmt::format("the open pages show {} metrics already: {}; choose one of them, or close a page",
-                    most_extra_metrics, fmt::join(known | std::views::filter(is_counted), ", "))};
+                    most_extra_metrics, fmt::join(known, ", "))};
   }
 
   metrics_ = std::move(metrics);

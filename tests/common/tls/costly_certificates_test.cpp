@@ -135,15 +135,15 @@ TEST_SUITE("common/tls/costly_certificates") {
         {"not RSA, ECDSA, Ed25519 or Ed448", of_kind("X448")},
     };
     for (const int version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
-      for (const auto& [why, key] : all) {
+      for (const costly& one : all) {
         CAPTURE(version);
-        CAPTURE(why);
+        CAPTURE(one.why);
         caller c(version);
         c.shows(certificate_with(ec("P-256").get()));
-        c.shows(certificate_with(key.get()));
+        c.shows(certificate_with(one.key.get()));
         CHECK(c.calls() == step::failed);
         CHECK(c.server->why().code == errc::overloaded);
-        CHECK(c.server->why().message.find(why) != std::string::npos);
+        CHECK(c.server->why().message.find(one.why) != std::string::npos);
         CHECK(SSL_get0_peer_certificate(c.server->native()) == nullptr);
       }
     }

@@ -178,8 +178,9 @@ TEST_SUITE("common/wire/damage") {
     again.back() &= 0x00ff'ffff'ffff'ffff;  // the text's end
     all.emplace_back("one text again and again", again);
 
-    for (const auto& [name, segment] : all) {
-      CAPTURE(name);
+    for (const auto& one : all) {
+      CAPTURE(one.first);
+      const auto& segment = one.second;
       for (unsigned kind = 1; kind <= 9; ++kind) {
         CAPTURE(kind);
         std::vector<std::uint64_t> message = {std::uint64_t{segment.size()} << 32};

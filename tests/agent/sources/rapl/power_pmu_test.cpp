@@ -6,6 +6,7 @@
 #include "agent/sources/rapl/rapl.hpp"
 #include "tests/agent/perf_machine.hpp"
 #include "tests/support/machine/powercap_sim.hpp"
+#include "tests/support/no_file_capabilities.hpp"
 
 #include <doctest/doctest.h>
 
