@@ -8,11 +8,11 @@ using namespace binnacle::spread;
 
 TEST_SUITE("aggregator/spread/rate") {
   TEST_CASE("a rate is a number from 0 to 1, as Go's ParseFloat writes one") {
-    for (const auto& [text, rate] :
+    for (const auto& one :
          {std::pair("0", 0.0), {"1", 1.0}, {"0.6", 0.6}, {".5", 0.5}, {"1.0", 1.0}, {"5e-1", 0.5}}) {
-      CAPTURE(text);
-      REQUIRE(parse_rate(text));
-      CHECK(*parse_rate(text) == doctest::Approx(rate));
+      CAPTURE(one.first);
+      REQUIRE(parse_rate(one.first));
+      CHECK(*parse_rate(one.first) == doctest::Approx(one.second));
     }
     for (const char* text : {"", "half", "50%", "1.1", "-0.1", "nan", "inf", "0,5", "0.5 ", "0.5x"}) {
       CAPTURE(text);

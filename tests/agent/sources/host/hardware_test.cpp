@@ -74,20 +74,20 @@ TEST_CASE("the name of a CPU of s390 is its machine's type, without the serial n
 
 TEST_CASE("machines built alike have the same memory, whatever their firmware keeps") {
   constexpr std::uint64_t mib = 1u << 20;
-  for (const auto& [mibs, gib] : {std::pair<std::uint64_t, std::uint64_t>{515'600, 512},
-                                  {503'000, 512},
-                                  {524'288, 512},
-                                  {193'000, 192},
-                                  {128'000, 128},
-                                  {96'300, 96},
-                                  {64'000, 64},
-                                  {15'800, 16},
-                                  {7'900, 8},
-                                  {3'800, 4},
-                                  {900, 1},
-                                  {100, 1}}) {
-    CAPTURE(mibs);
-    CHECK(built_in_gib(mibs * mib) == gib);
+  for (const auto& of : {std::pair<std::uint64_t, std::uint64_t>{515'600, 512},
+                         {503'000, 512},
+                         {524'288, 512},
+                         {193'000, 192},
+                         {128'000, 128},
+                         {96'300, 96},
+                         {64'000, 64},
+                         {15'800, 16},
+                         {7'900, 8},
+                         {3'800, 4},
+                         {900, 1},
+                         {100, 1}}) {
+    CAPTURE(of.first);
+    CHECK(built_in_gib(of.first * mib) == of.second);
   }
 }
 
