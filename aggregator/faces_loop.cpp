@@ -302,7 +302,10 @@ own_numbers faces_loop::impl::numbers() {
   out.decisions_trimmed = decisions.trimmed();
   out.placements_dropped = extend.placed().dropped();
   out.state_route = state_route->counted();
-  if (models && !options.model_servers.empty()) out.model_servers = models->counted();
+  if (models && !options.model_servers.empty()) {
+    out.model_servers = models->counted();
+    out.endpoint_providers = models->counted_of_providers();
+  }
   if (models) out.model_servers_troubles = models->troubles();
   return out;
 }

@@ -109,6 +109,10 @@ void add_power(collector& c, const own_numbers& n) {
     c.add("binnacle_model_server_calls_total", (*n.model_servers)[i],
           {{"outcome", std::string(to_string(static_cast<model_servers::call_outcome>(i)))}});
   }
+  for (std::size_t i = 0; n.endpoint_providers && i < n.endpoint_providers->size(); ++i) {
+    c.add("binnacle_endpoint_provider_calls_total", (*n.endpoint_providers)[i],
+          {{"outcome", std::string(to_string(static_cast<model_servers::provider_outcome>(i)))}});
+  }
 }
 
 /// The names of a protocol's metrics.

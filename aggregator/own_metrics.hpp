@@ -46,8 +46,9 @@ struct own_numbers {
   std::uint64_t decisions_trimmed = 0;
   std::uint64_t placements_dropped = 0;
   replicas::route_counters state_route = {};
-  std::optional<model_servers::call_counters> model_servers = {};  ///< none: no server may be asked
-  std::vector<std::string> model_servers_troubles = {};            ///< service::troubles()
+  std::optional<model_servers::call_counters> model_servers = {};           ///< none: no server may be asked
+  std::optional<model_servers::provider_counters> endpoint_providers = {};  ///< the same
+  std::vector<std::string> model_servers_troubles = {};                     ///< service::troubles()
 };
 
 /// The binnacle_ metrics of METRICS.md, for the ops face, but for those of each policy (ops::policy_samples).

@@ -14,4 +14,11 @@ std::string_view to_string(call_outcome o) noexcept;  ///< "answered", "halved"â
 
 using call_counters = std::array<std::uint64_t, call_outcomes>;  ///< by call_outcome
 
+/// What became of a call to an endpoint provider.
+enum class provider_outcome : std::uint8_t { answered, refused, unusable, failed };
+inline constexpr std::size_t provider_outcomes = 4;
+std::string_view to_string(provider_outcome o) noexcept;  ///< "answered", "refused"â€¦
+
+using provider_counters = std::array<std::uint64_t, provider_outcomes>;  ///< by provider_outcome
+
 }  // namespace binnacle::model_servers

@@ -30,60 +30,86 @@ std::optional<term> term_in(const json::object* from, std::string_view name) {
               secret == nullptr ? "" : text_in(*secret, "name")};
 }
 
-result<void> check_lengths(const term& power) {
-  for (const auto& [name, text] : {std::pair{"type", power.type}, std::pair{"endpoint", power.endpoint},
-                                   std::pair{"basicAuthSecret.name", power.secret}}) {
+constexpr std::string_view written = "powerConsumption", provided = "powerConsumptionEndpointProvider";
+
+result<void> check_lengths(std::string_view which, const term& t) {
+  for (const auto& [name, text] : {std::pair{"type", t.type}, std::pair{"endpoint", t.endpoint},
+                                   std::pair{"basicAuthSecret.name", t.secret}}) {
     if (text.size() > longest_text)
-      return error{errc::invalid_input,
-                   fmt::format("predictor.powerConsumption.{} has more than {} bytes", name, longest_text)};
+      return invalid(fmt::format("predictor.{}.{} has more than {} bytes", which, name, longest_text));
   }
   return {};
 }
 
-result<void> give_secret(served_model& to, std::string_view name_space, std::string_view name) {
-  if (name.empty()) return {};
-  if (!is_dns_subdomain(name) || !is_dns_subdomain(name_space))
-    return error{errc::invalid_input,
-                 fmt::format("predictor.powerConsumption names the basicAuthSecret {}, which is no name of a "
-                             "Secret",
-                             in_quotes(name))};
-  if (!to.secure)
-    return error{
-        errc::invalid_input,
-        fmt::format("predictor.powerConsumption names a basicAuthSecret, and everybody on the way to "
-                    "{} may read a password: use https or grpcs",
-                    to.text())};
-  to.secret = fmt::format("{}/{}", name_space, name);
-  return {};
+/// "NAMESPACE/NAME", or empty.
+result<std::string> secret_of(std::string_view which, const term& t, std::string_view name_space) {
+  if (t.secret.empty()) return std::string();
+  if (!is_dns_subdomain(t.secret) || !is_dns_subdomain(name_space))
+    return invalid(fmt::format("predictor.{} names the basicAuthSecret {}, which is no name of a Secret",
+                               which, in_quotes(t.secret)));
+  return fmt::format("{}/{}", name_space, t.secret);
+}
+
+error without_tls(std::string_view which, const std::string& server, std::string_view remedy) {
+  return invalid(
+      fmt::format("predictor.{} names a basicAuthSecret, and everybody on the way to {} may read a "
+                  "password: use {}",
+                  which, server, remedy));
+}
+
+result<endpoint_provider> provider_in(const term& t, std::string_view name_space) {
+  if (auto fits = check_lengths(provided, t); fits.has_error()) return fits.error();
+  if (t.type != "Redfish")
+    return invalid(
+        fmt::format("predictor.{} is of type {}, and only Redfish is asked", provided, in_quotes(t.type)));
+  auto out = redfish_provider(t.endpoint);
+  if (out.has_error()) return out;
+  auto secret = secret_of(provided, t, name_space);
+  if (secret.has_error()) return secret.error();
+  if (!secret->empty() && !out->secure) return without_tls(provided, out->text(), "https");
+  out->secret = std::move(*secret);
+  return out;
+}
+
+result<served_model> written_in(const term& t, const std::string& secret) {
+  if (t.type != "V2InferenceProtocol")
+    return invalid(fmt::format("predictor.{} is of type {}, and only V2InferenceProtocol is asked", written,
+                               in_quotes(t.type)));
+  auto model = v2_model(t.endpoint);
+  if (model.has_error()) return model;
+  return with_secret(std::move(*model), secret);
 }
 
 result<node_model> model_in(const json::object* predictor, std::string_view name_space) {
-  const auto power = term_in(predictor, "powerConsumption");
-  const bool provided = term_in(predictor, "powerConsumptionEndpointProvider").has_value();
-  if (!power || power->type.empty() || (provided && power->endpoint.empty()))
-    return error{errc::invalid_input,
-                 provided ? "its powerConsumptionEndpointProvider is not asked: name the model in "
-                            "predictor.powerConsumption"
-                          : "it has no predictor.powerConsumption"};
-  if (auto fits = check_lengths(*power); fits.has_error()) return fits.error();
-  if (power->type != "V2InferenceProtocol")
-    return error{
-        errc::invalid_input,
-        fmt::format("predictor.powerConsumption is of type {}, and only V2InferenceProtocol is asked",
-                    in_quotes(power->type))};
-  auto model = v2_model(power->endpoint);
-  if (model.has_error()) return model.error();
-  if (auto given = give_secret(*model, name_space, power->secret); given.has_error()) return given.error();
+  const term power = term_in(predictor, written).value_or(term{});
+  const auto asked = term_in(predictor, provided);
+  if (!asked && power.type.empty()) return invalid("it has no predictor.powerConsumption");
+  if (auto fits = check_lengths(written, power); fits.has_error()) return fits.error();
+  auto secret = secret_of(written, power, name_space);
+  if (secret.has_error()) return secret.error();
   node_model out;
-  out.model = std::move(*model);
-  if (provided)
-    out.remark =
-        "WAO would ask its powerConsumptionEndpointProvider for the endpoint; Binnacle asks the one of "
-        "predictor.powerConsumption";
+  if (asked) {
+    auto provider = provider_in(*asked, name_space);
+    if (provider.has_error()) return provider.error();
+    out.provider = std::move(*provider);
+  }
+  auto model = written_in(power, *secret);
+  if (model.has_value()) {
+    out.model = std::move(*model);
+  } else if (!asked) {
+    return model.error();
+  }
+  out.model.secret = std::move(*secret);
   return out;
 }
 
 }  // namespace
+
+result<served_model> with_secret(served_model m, const std::string& secret) {
+  if (!secret.empty() && !m.secure) return without_tls(written, m.text(), "https or grpcs");
+  m.secret = secret;
+  return m;
+}
 
 named_model read_node_config(std::string object, std::string_view name_space, const json::object& spec) {
   const json::object* predictor = object_in(spec, "predictor");

@@ -23,9 +23,14 @@ struct named_model {
   kube::object_reference about = {};  ///< the object itself, for events about it
 };
 
-/// Reads the spec of a NodeConfig (WAO's second version). Its basicAuthSecret is one of the object's
-/// namespace, as in WAO. A powerConsumptionEndpointProvider, which WAO prefers to the endpoint, is not asked.
+/// Reads the spec of a NodeConfig (WAO's second version). Each basicAuthSecret is one of the object's
+/// namespace, as in WAO. A powerConsumptionEndpointProvider goes before the type and the endpoint of
+/// powerConsumption, as in WAO, so that a fault of these two is none then.
 named_model read_node_config(std::string object, std::string_view name_space,
                              const boost::json::object& spec);
+
+/// The model, whose server wants the user name and password of this Secret ("NAMESPACE/NAME"; empty: none).
+/// Errors: invalid_input, a clause, if the password would not go over TLS.
+result<served_model> with_secret(served_model m, const std::string& secret);
 
 }  // namespace binnacle::model_servers

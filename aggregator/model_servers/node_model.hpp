@@ -1,5 +1,6 @@
 #pragma once
 
+#include "aggregator/model_servers/endpoint_provider.hpp"
 #include "aggregator/model_servers/question.hpp"
 #include "aggregator/policy/power_terms.hpp"
 #include "aggregator/store/row.hpp"
@@ -22,6 +23,9 @@ struct span {
 
 /// The model of a node, and how its inputs are made.
 struct node_model {
+  /// If there is a provider: what is written down beside it, which counts while the provider cannot say
+  /// anything. Its host is empty if nothing is that could be asked; its Secret is that of the model's server,
+  /// whoever names that.
   served_model model;
   /// For WAO's first version: the spans in which the inlet and both sockets become shares. None for the
   /// second version, whose inputs are degrees and pascals.
@@ -30,6 +34,8 @@ struct node_model {
   std::optional<double> pressure;  ///< Pa, if an object sets a fixed value
   /// What is wrong with the object or the labels although their model is asked, as a clause; empty: nothing.
   std::string remark = {};
+  /// Who says where the model is asked, if it is not written down.
+  std::optional<endpoint_provider> provider = {};
 
   friend bool operator==(const node_model&, const node_model&) = default;
 };

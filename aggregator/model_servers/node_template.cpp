@@ -92,16 +92,15 @@ std::optional<std::string> result_of(std::string_view action, const template_val
 }
 
 /// The texts in a NodeConfig's spec that we use and that may depend on the node.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 3> terms{
-    {{"predictor", "powerConsumption"}, {"metricsCollector", "inletTemp"}, {"metricsCollector", "deltaP"}}};
+constexpr std::array<std::pair<std::string_view, std::string_view>, 4> terms{
+    {{"predictor", "powerConsumption"},
+     {"predictor", "powerConsumptionEndpointProvider"},
+     {"metricsCollector", "inletTemp"},
+     {"metricsCollector", "deltaP"}}};
 
 /// Only what is read of a NodeConfig's spec. The rest may be large, and would be copied for each node.
 json::object essence_of(const json::object& spec) {
   json::object out;
-  constexpr std::string_view provider = "powerConsumptionEndpointProvider";
-  const json::object* predictor = object_in(spec, "predictor");
-  if (predictor != nullptr && object_in(*predictor, provider) != nullptr)
-    out["predictor"].emplace_object()[provider].emplace_object();
   for (const auto& [part, term] : terms) {
     const json::object* inside = object_in(spec, part);
     const json::object* given = inside == nullptr ? nullptr : object_in(*inside, term);

@@ -10,12 +10,6 @@
 namespace binnacle::model_servers {
 namespace {
 
-/// Whether the name can be one segment of a path without escaping.
-bool is_segment(std::string_view s) {
-  return !s.empty() && s != "." && s != ".." && may_stand_in_url(s) &&
-         s.find_first_of("/?#%\\") == std::string_view::npos;
-}
-
 /// Takes the text before the next '/', and the '/', off `rest`.
 std::string_view take_segment(std::string_view& rest) {
   const std::string_view out = rest.substr(0, rest.find('/'));
@@ -24,6 +18,11 @@ std::string_view take_segment(std::string_view& rest) {
 }
 
 }  // namespace
+
+bool is_segment(std::string_view name) {
+  return !name.empty() && name != "." && name != ".." && may_stand_in_url(name) &&
+         name.find_first_of("/?#%\\") == name.npos;
+}
 
 std::string served_model::server() const { return to_string(endpoint{host, port}); }
 

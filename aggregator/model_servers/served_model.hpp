@@ -40,6 +40,9 @@ struct served_model {
   friend auto operator<=>(const served_model&, const served_model&) = default;
 };
 
+/// Whether the name can be one segment of a path without escaping.
+bool is_segment(std::string_view name);
+
 /// The model of a V2 endpoint, as WAO's NodeConfig names it: "http://HOST:PORT/v2/models/NAME", perhaps with
 /// "/versions/VERSION", and with or without "/infer" at the end. A path before "/v2" is kept. With grpc:// or
 /// grpcs:// in front the model is asked by gRPC, where the path is not used. Errors: invalid_input, a clause

@@ -4,6 +4,7 @@
 #include "aggregator/kube/objects/reflector.hpp"
 #include "aggregator/model_servers/allowed.hpp"
 #include "aggregator/model_servers/complaints.hpp"
+#include "aggregator/model_servers/endpoint_providers.hpp"
 #include "aggregator/model_servers/message.hpp"
 #include "aggregator/model_servers/node_addresses.hpp"
 #include "aggregator/model_servers/node_configs.hpp"
@@ -21,6 +22,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <random>
 #include <set>
 #include <utility>
@@ -39,7 +41,9 @@ constexpr std::size_t nodes_a_look = 500;
 constexpr auto longest_look = std::chrono::milliseconds(3);
 constexpr auto deadline_of_a_call = std::chrono::milliseconds(500);
 constexpr auto deadline_of_a_secret = std::chrono::seconds(5);
+constexpr auto deadline_of_a_provider = std::chrono::seconds(3);  // as WAO's
 constexpr std::size_t most_answer_bytes = std::size_t{1} << 20;
+constexpr std::size_t most_provider_bytes = std::size_t{64} << 10;
 constexpr std::size_t most_clients = 64;
 constexpr auto between_log_lines = std::chrono::seconds(5);
 constexpr std::size_t most_log_lines = 10;  // at once
@@ -54,6 +58,7 @@ struct worker : std::enable_shared_from_this<worker> {
         grpc_security(std::move(grpc)),
         log(std::move(l)),
         secrets(std::move(secrets_of)),
+        providers(std::random_device{}()),
         questions(std::random_device{}()) {}
 
   using formats = std::array<bool, policy::cpu_formats>;
@@ -68,7 +73,14 @@ struct worker : std::enable_shared_from_this<worker> {
   void forget_all();
   void look(instant now);
   void look_at(const store::node_view& node, const formats& wanted, instant now);
-  std::optional<named_model> model_of(const std::string& node, std::vector<named_model>& passed_over) const;
+  /// The model of a node.
+  struct choice {
+    std::optional<named_model> model;      // none: nothing names one
+    std::vector<named_model> passed_over;  // others that name none
+    std::string note;  // what is wrong with its endpoint provider, in the words for this node; empty: nothing
+  };
+  choice model_of(const std::string& node, instant now);
+  void ask_provider_of(choice& c, instant now);
   void follow(std::unique_ptr<kube::reflector> one);
   void look_at_objects(instant now);
   void log_troubles(instant now);
@@ -76,11 +88,13 @@ struct worker : std::enable_shared_from_this<worker> {
   grpc::client& grpc_client_of(const served_model& m);
   void start(async::loop& on, service::parts p);
   std::vector<std::string> troubles() const;
-  bool may_ask(const served_model& m) const;
+  bool may_ask(const std::string& secret, bool secure) const;
   task<result<reply>> ask_by_rest(const asker::call& c, const std::string& authorization);
   task<result<reply>> ask_by_grpc(const asker::call& c, const std::string& authorization);
   static task<void> ask(std::shared_ptr<worker> self, asker::call c, std::string authorization);
   static task<void> read_secret(std::shared_ptr<worker> self, http::call what);
+  static task<void> ask_provider(std::shared_ptr<worker> self, endpoint_providers::call first,
+                                 std::string authorization);
   static task<void> keep_asking(std::shared_ptr<worker> self);
 
   const allowed_servers allowed;
@@ -88,6 +102,7 @@ struct worker : std::enable_shared_from_this<worker> {
   const std::shared_ptr<tls::context> grpc_security;  // of grpcs, which offers HTTP/2
   const logger log;
   passwords secrets;
+  endpoint_providers providers;
   asker questions;
   node_configs configs;
   node_addresses addresses;  // followed once a template asks for them
@@ -130,51 +145,105 @@ label_look_up look_up_of(const kube::node_objects::node& object) {
   return [&object](std::string_view key) { return object.labels.find(key); };
 }
 
-/// The model of a node. Objects go before labels, because they are WAO's newer form. `passed_over`: others
-/// that name none.
-std::optional<named_model> worker::model_of(const std::string& node,
-                                            std::vector<named_model>& passed_over) const {
+/// Puts in the model that the object's endpoint provider says, or what is wrong with that. The provider goes
+/// before the endpoint that is written down, as in WAO, which counts only while the provider has a fault.
+void worker::ask_provider_of(choice& c, instant now) {
+  named_model& named = *c.model;
+  const endpoint_provider from = *named.model->provider;
+  const served_model* said = nullptr;
+  endpoint_providers::fault trouble;
+  if (allowed.allow(from.host, from.port)) {
+    said = providers.want(from, now);
+    trouble = providers.fault_of(from);
+    if (!from.secret.empty()) {
+      secrets.want(from.secret, now);
+      if (secrets.header(from.secret) == nullptr) trouble = {secrets.trouble(from.secret), {}};
+    }
+  } else {
+    trouble.what = fmt::format(
+        "the server {} of its powerConsumptionEndpointProvider is not in model-servers, so it is not asked "
+        "where the model is: list it there (in the chart aggregator.modelServers)",
+        from.server());
+  }
+  // The sentence for people who look at the object; the note gets it in the words for this node.
+  const auto sentence = [&](std::string_view then) {
+    c.note = fmt::format("{}{}{}{}", trouble.what, trouble.why.empty() ? "" : ": ", trouble.why, then);
+    return fmt::format("{}{}{}", trouble.what, trouble.why.empty() ? "" : ", as `binnacle power NODE` says",
+                       then);
+  };
+  served_model& model = named.model->model;
+  if (said != nullptr) {
+    auto known = with_secret(*said, model.secret);
+    if (known.has_error()) {
+      named.model =
+          invalid("of the model that its powerConsumptionEndpointProvider names: " + known.error().message);
+      return;
+    }
+    model = std::move(*known);
+    if (!trouble.what.empty())
+      named.model->remark = sentence("; the model that it named last counts for an hour");
+  } else if (trouble.what.empty()) {
+    named.model =
+        error{errc::not_found, "its powerConsumptionEndpointProvider has not said yet where its model is"};
+  } else if (model.host.empty() || !allowed.allow(model.host, model.port)) {
+    named.model = error{errc::not_found, sentence("")};
+  } else {
+    named.model->remark = sentence("; meanwhile the endpoint of predictor.powerConsumption is asked");
+  }
+}
+
+/// The model of a node. Objects go before labels, because they are WAO's newer form.
+worker::choice worker::model_of(const std::string& node, instant now) {
+  choice c;
+  auto& out = c.model;
   const kube::node_objects::node* object = with->object_of(node);
   label_look_up labels;
   if (object != nullptr) labels = look_up_of(*object);
-  auto out = configs.find({node, labels, addresses.find(node)}, &passed_over);
+  out = configs.find({node, labels, addresses.find(node)}, &c.passed_over);
   if (labels && (!out || out->model.has_error())) {
     if (auto read = model_by_labels(labels); read && (!out || read->has_value())) {
-      if (out) passed_over.push_back(*std::move(out));
+      if (out) c.passed_over.push_back(*std::move(out));
       out = {"its labels", std::move(*read), {"Node", "v1", "", node, object->uid}};
     }
   }
-  if (!out || out->model.has_error()) return out;
-  const served_model& model = out->model->model;
+  if (!out || out->model.has_error()) return c;
   // If nobody may be asked, the sentence is the same for all objects, so that the status says it once.
   if (allowed.empty()) {
     out->model = error{errc::permission,
                        "its model is not asked, because model-servers lists no server: list those of models "
                        "there (in the chart aggregator.modelServers)"};
-  } else if (!allowed.allow(model.host, model.port)) {
-    out->model =
-        error{errc::permission,
-              fmt::format("the server {} is not in model-servers, so its model is not asked: list it "
-                          "there (in the chart aggregator.modelServers)",
-                          model.server())};
+    return c;
   }
-  return out;
+  const bool provided = out->model->provider.has_value();
+  if (provided) ask_provider_of(c, now);
+  if (out->model.has_error()) return c;
+  const served_model& model = out->model->model;
+  if (!allowed.allow(model.host, model.port)) {
+    c.note.clear();
+    out->model = error{
+        errc::permission,
+        fmt::format("the server {}{} is not in model-servers, so its model is not asked: list it "
+                    "there (in the chart aggregator.modelServers)",
+                    model.server(), provided ? ", which its powerConsumptionEndpointProvider names," : "")};
+  }
+  return c;
 }
 
 void worker::look_at(const store::node_view& node, const formats& wanted, instant now) {
   policy::view& nodes = with->nodes;
   const std::uint32_t id = store::index(node.id);
   if (last.size() <= id) last.resize(id + 1);
-  std::vector<named_model> passed_over;
-  const auto model = model_of(node.name, passed_over);
+  const choice chosen = model_of(node.name, now);
+  const auto& model = chosen.model;
   const double cores =
       node.cells == nullptr ? 0 : store::first_present(*node.cells, policy::cpus_metric, now).value;
   std::string note;
   if (const auto* const object = with->object_of(node.name))
     configs.complain_of({node.name, look_up_of(*object), {}}, wrong, now, model ? &*model : nullptr);
-  for (const named_model& one : passed_over) wrong.add(one.about, one.model.error().message, now);
+  for (const named_model& one : chosen.passed_over) wrong.add(one.about, one.model.error().message, now);
   if (model && model->model.has_error()) {
-    note = fmt::format("{}: {}", model->object, model->model.error().message);
+    note = fmt::format("{}: {}", model->object,
+                       chosen.note.empty() ? model->model.error().message : chosen.note);
     wrong.add(model->about, model->model.error().message, now);
   } else if (model && !model->model->remark.empty()) {
     wrong.add(model->about, model->model->remark, now);
@@ -219,6 +288,7 @@ void worker::look_at(const store::node_view& node, const formats& wanted, instan
     }
     if (table.share(id) != known) table.set(id, std::move(known));
   }
+  if (note.empty() && !chosen.note.empty()) note = fmt::format("{}: {}", model->object, chosen.note);
   nodes.set_served_note(id, std::move(note));
 }
 
@@ -263,8 +333,8 @@ void worker::look_at_objects(instant now) {
 
 /// The function by which a client gets the present TLS context; empty for servers without TLS.
 std::function<std::shared_ptr<SSL_CTX>()> current_of(const std::shared_ptr<tls::context>& security,
-                                                     const served_model& m) {
-  if (!m.secure) return {};
+                                                     bool secure) {
+  if (!secure) return {};
   return [security] { return security->current(); };
 }
 
@@ -274,22 +344,23 @@ http::client& worker::client_of(const served_model& m) {
   http::server_address where;
   where.host = m.host;
   where.port = m.port;
-  there = std::make_unique<http::client>(std::move(where), current_of(security, m), "binnacle-aggregator");
+  there =
+      std::make_unique<http::client>(std::move(where), current_of(security, m.secure), "binnacle-aggregator");
   return *there;
 }
 
 grpc::client& worker::grpc_client_of(const served_model& m) {
   auto& there = grpc_clients[fmt::format("{}{}", m.scheme(), m.server())];
   if (!there) {
-    there = std::make_unique<grpc::client>(endpoint{m.host, m.port}, current_of(grpc_security, m),
+    there = std::make_unique<grpc::client>(endpoint{m.host, m.port}, current_of(grpc_security, m.secure),
                                            "binnacle-aggregator");
   }
   return *there;
 }
 
 /// A password goes over TLS only; read_node_config() has refused all else.
-bool worker::may_ask(const served_model& m) const {
-  return m.secret.empty() || (m.secure && secrets.header(m.secret) != nullptr);
+bool worker::may_ask(const std::string& secret, bool secure) const {
+  return secret.empty() || (secure && secrets.header(secret) != nullptr);
 }
 
 task<result<reply>> worker::ask_by_rest(const asker::call& c, const std::string& authorization) {
@@ -332,8 +403,35 @@ task<void> worker::ask(std::shared_ptr<worker> self, asker::call c, std::string 
 
 task<void> worker::read_secret(std::shared_ptr<worker> self, http::call what) {
   const auto got = co_await self->with->api->ask(std::move(what), async::within(deadline_of_a_secret));
-  if (const auto changed = self->secrets.answered(got, boot_clock::now()))
+  const instant now = boot_clock::now();
+  if (const auto changed = self->secrets.answered(got, now)) {
     self->questions.ask_at_once(*changed);
+    self->providers.ask_at_once(*changed, now);
+  }
+  self->answered->notify();
+}
+
+/// Holds a conversation with an endpoint provider. Its connection ends with it: the next one is a quarter of
+/// an hour later, and there may be as many providers as nodes.
+task<void> worker::ask_provider(std::shared_ptr<worker> self, endpoint_providers::call first,
+                                std::string authorization) {
+  http::server_address where;
+  where.host = first.about.host;
+  where.port = first.about.port;
+  auto security_of_it = current_of(self->security, first.about.secure);
+  http::client server(std::move(where), std::move(security_of_it), "binnacle-aggregator");
+  std::optional<endpoint_providers::call> next = std::move(first);
+  while (next) {
+    http::call what;
+    what.target = next->target();
+    what.headers = {{"Accept", "application/json"}};
+    if (!authorization.empty()) what.headers.emplace_back("Authorization", authorization);
+    what.most_bytes = most_provider_bytes;
+    const auto got = co_await server.ask(std::move(what), async::within(deadline_of_a_provider));
+    const instant now = boot_clock::now();
+    if (got.has_value() && got->status == 401) self->secrets.refused(next->about.secret, now);
+    next = self->providers.answered(*next, got, now);
+  }
   self->answered->notify();
 }
 
@@ -367,7 +465,15 @@ task<void> worker::keep_asking(std::shared_ptr<worker> self) {
     self->look_at_objects(now);
     if (auto due = self->secrets.next(now))
       self->running->spawn("secret", read_secret(self, *std::move(due)));
-    auto calls = self->questions.next(now, [&self](const served_model& m) { return self->may_ask(m); });
+    auto to_providers = self->providers.next(
+        now, [&self](const endpoint_provider& p) { return self->may_ask(p.secret, p.secure); });
+    for (endpoint_providers::call& c : to_providers) {
+      const std::string* const password = self->secrets.header(c.about.secret);
+      std::string authorization = password == nullptr ? std::string() : *password;
+      self->running->spawn("endpoint provider", ask_provider(self, std::move(c), std::move(authorization)));
+    }
+    auto calls = self->questions.next(
+        now, [&self](const served_model& m) { return self->may_ask(m.secret, m.secure); });
     // Drops connections that are no longer needed. Running calls keep theirs.
     if (calls.empty() && self->clients.size() > most_clients) self->clients.clear();
     if (calls.empty() && self->grpc_clients.size() > most_clients) self->grpc_clients.clear();
@@ -463,5 +569,8 @@ result<std::unique_ptr<service>> service::open(const settings& s, logger log) {
 void service::start(async::loop& on, parts p) { impl_->work->start(on, std::move(p)); }
 std::vector<std::string> service::troubles() const { return impl_->work->troubles(); }
 const call_counters& service::counted() const noexcept { return impl_->work->questions.counted(); }
+const provider_counters& service::counted_of_providers() const noexcept {
+  return impl_->work->providers.counted();
+}
 
 }  // namespace binnacle::model_servers

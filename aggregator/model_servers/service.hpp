@@ -47,6 +47,7 @@ class service {
   /// Sentences that say what is not up to date, and what counts meanwhile.
   std::vector<std::string> troubles() const;
   const call_counters& counted() const noexcept;
+  const provider_counters& counted_of_providers() const noexcept;
 
  private:
   struct impl;

@@ -12,16 +12,15 @@ namespace binnacle::ops {
 ///  "curve":[{"load":0,"watts":90.1,"samples":600},…]}.
 /// A curve from a model server ("source":"server") goes before a learned one. It also has "server":URL and
 /// "assumedInputs":1, the number of the model's inputs that nobody measures. What was learned of the node
-/// beside it, if anything, is "learned", in the form of "model". "modelServerTrouble" says why the node's
-/// model server cannot be used now. "meterTrouble" says why nothing is learned from a node's meter now, if no
-/// model says so by "meterStuck". "ratedTrouble" says why the rated watts of a node without a model cannot be
-/// used (if they can, "source" is "rated"). Between the loads knownFrom and knownTo this node, or one with
-/// the same hardware, has measured; outside them the curve is a guess from servers in general. coveredFrom
-/// and coveredTo are left out while the node has no measurements of its own, predictedWatts while there is no
-/// load. "acceleratorsInWatts":8 if the node has accelerators and a meter that measures more than its
-/// processors.
-/// "onlyExternal":true if all policies with minimizepower say model: External, so that no learned curve
-/// counts.
+/// beside it, if anything, is "learned", in the form of "model". "modelServerTrouble" says what is
+/// wrong now with the node's model server, or with who says where its model is. "meterTrouble" says why
+/// nothing is learned from a node's meter now, if no model says so by "meterStuck". "ratedTrouble" says why
+/// the rated watts of a node without a model cannot be used (if they can, "source" is "rated"). Between the
+/// loads knownFrom and knownTo this node, or one with the same hardware, has measured; outside them the curve
+/// is a guess from servers in general. coveredFrom and coveredTo are left out while the node has no
+/// measurements of its own, predictedWatts while there is no load. "acceleratorsInWatts":8 if the node has
+/// accelerators and a meter that measures more than its processors. "onlyExternal":true if all policies with
+/// minimizepower say model: External, so that no learned curve counts.
 void write_power(json_writer& out, const store::node_view& node, const policy::view& all, instant now);
 
 /// The model of a node's watts; null if there is none. A model server's curve goes before a learned one.

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -80,20 +81,27 @@ void allow_secret(const std::string& secret, const std::string& whose, migration
       fmt::format("aggregator.modelServersSecrets: the Secret {}, which may be read from now on", secret));
 }
 
-void allow_server(const node_model& m, const std::string& whose, migration& out) {
-  const std::string server = m.model.server();
+/// Lets the aggregator ask a server. False: it is in the list already.
+bool allow_server(const std::string& server, bool secure, const std::string& whose, migration& out) {
   YAML::Node list = out.values["aggregator"]["modelServers"];
   for (const auto& known : list) {
-    if (known.Scalar() == server) return;
+    if (known.Scalar() == server) return false;
   }
   list.push_back(server);
   out.carried(whose, fmt::format("aggregator.modelServers: {}, which may be asked from now on", server));
-  if (m.model.secure)
+  if (secure)
     out.yours(whose,
               fmt::format("{} speaks TLS: if no public authority signed its certificate, put the authority "
                           "into a Secret and name that in aggregator.modelServersCa",
                           server));
-  if (m.model.speaks == model_servers::protocol::tf_serving && m.model.by == model_servers::carrier::rest)
+  return true;
+}
+
+void allow_model(const node_model& m, const std::string& whose, migration& out) {
+  const std::string server = m.model.server();
+  const bool is_new = allow_server(server, m.model.secure, whose, out);
+  if (is_new && m.model.speaks == model_servers::protocol::tf_serving &&
+      m.model.by == model_servers::carrier::rest)
     out.yours(
         whose,
         fmt::format(
@@ -102,17 +110,18 @@ void allow_server(const node_model& m, const std::string& whose, migration& out)
             server, m.model.port));
 }
 
+/// Whether an endpoint is written down. Beside a provider it may be missing.
+bool is_written(const node_model& m) { return !m.model.host.empty(); }
+
+/// Which server a provider will name is not known here.
+void tell_of_provided_servers(migration& out) {
+  out.once(note::fate::yours, "powerConsumptionEndpointProvider",
+           "is asked as by WAO. The server of the model that it names must be in aggregator.modelServers, "
+           "too: add it, or wait for the event on the object that names it");
+}
+
 /// Says what to do about the parts of a NodeConfig that are not asked. `where`: "spec.", or "spec.template.".
 void take_unasked(const manifest& m, const std::string& where, migration& out) {
-  if (const auto bmc = text_of(m.body, where + "predictor.powerConsumptionEndpointProvider.endpoint");
-      !bmc.empty()) {
-    out.yours(
-        m.title(),
-        fmt::format("powerConsumptionEndpointProvider is not asked. See what it answers, and write that into "
-                    "predictor.powerConsumption: curl -ku USER:PASSWORD "
-                    "{}/redfish/v1/Systems/ID/MachineLearningModel{}",
-                    bmc, bmc.find("{{") == bmc.npos ? "" : ", with a node's values in the braces' place"));
-  }
   const auto type = [&](std::string_view collector) {
     return text_of(m.body, fmt::format("{}metricsCollector.{}.type", where, collector));
   };
@@ -163,12 +172,54 @@ bool take_node_config(const manifest& m, migration& out) {
                           "them",
                           first.name_space, first.name, groups[first.group], node));
   } else {
-    allow_server(*read.model, m.title(), out);
-    allow_secret(read.model->model.secret, m.title(), out);
+    const node_model& model = *read.model;
+    if (model.provider) {
+      allow_server(model.provider->server(), model.provider->secure, m.title(), out);
+      allow_secret(model.provider->secret, m.title(), out);
+      tell_of_provided_servers(out);
+    }
+    if (is_written(model)) allow_model(model, m.title(), out);
+    allow_secret(model.model.secret, m.title(), out);
     ++out.wao.objects;
   }
   take_unasked(m, "spec.", out);
   return true;
+}
+
+/// Takes the models that a template gives to two nodes. What they have in common is carried over; what each
+/// node has of its own is left to a person.
+void take_models(const node_model& one, const node_model& other, const manifest& m, migration& out) {
+  const std::string whose = m.title();
+  const auto each_has = [&](std::string_view what, std::uint16_t port) {
+    out.yours(whose, fmt::format("each node has {} of its own: name them in aggregator.modelServers, as "
+                                 "HOST:PORT or as *.SUFFIX:{}",
+                                 what, port));
+  };
+  const auto take_secret = [&](const std::string& its, const std::string& of_other) {
+    if (its == of_other) return allow_secret(its, whose, out);
+    out.yours(whose, fmt::format("each node has a Secret of its own: give aggregator.modelServersSecrets "
+                                 "their namespace, {}, and their names; without names all Secrets there may "
+                                 "be read",
+                                 name_space_of(m)));
+  };
+  if (one.provider) {
+    const auto& its = *one.provider;
+    if (other.provider && its.server() == other.provider->server()) {
+      allow_server(its.server(), its.secure, whose, out);
+    } else {
+      each_has("an endpoint provider", its.port);
+    }
+    take_secret(its.secret, other.provider ? other.provider->secret : std::string());
+    tell_of_provided_servers(out);
+  }
+  if (is_written(one)) {
+    if (one.model.server() == other.model.server()) {
+      allow_model(one, whose, out);
+    } else {
+      each_has("a server", one.model.port);
+    }
+  }
+  take_secret(one.model.secret, other.model.secret);
 }
 
 bool take_template(const manifest& m, migration& out) {
@@ -183,27 +234,9 @@ bool take_template(const manifest& m, migration& out) {
   const auto other = read->model_of({"other.example.com", "192.0.3.2"});
   if (one.model.has_error()) {
     out.yours(m.title(), one.model.error().message);
-  } else if (other.model.has_value() && one.model->model.server() == other.model->model.server()) {
-    allow_server(*one.model, m.title(), out);
-    ++out.wao.objects;
   } else {
-    out.yours(m.title(),
-              fmt::format(
-                  "each node has a server of its own: name them in aggregator.modelServers, as HOST:PORT or "
-                  "as *.SUFFIX:{}",
-                  one.model->model.port));
+    take_models(*one.model, other.model.has_value() ? *other.model : node_model(), m, out);
     ++out.wao.objects;
-  }
-  if (one.model.has_value() && !one.model->remark.empty()) out.yours(m.title(), one.model->remark);
-  if (one.model.has_value() && other.model.has_value()) {
-    if (const std::string& secret = one.model->model.secret; secret == other.model->model.secret) {
-      allow_secret(secret, m.title(), out);
-    } else {
-      out.yours(m.title(),
-                fmt::format("each node has a Secret of its own: give aggregator.modelServersSecrets their "
-                            "namespace, {}, and their names; without names all Secrets there may be read",
-                            name_space_of(m)));
-    }
   }
   take_unasked(m, "spec.template.", out);
   return true;
@@ -228,7 +261,7 @@ bool take_node(const manifest& m, migration& out) {
   if (read->has_error()) {
     out.yours(m.title(), read->error().message);
   } else {
-    allow_server(**read, m.title(), out);
+    allow_model(**read, m.title(), out);
     if (const std::string& remark = (*read)->remark; !remark.empty()) out.yours(m.title(), remark);
     ++out.wao.nodes;
   }

@@ -80,7 +80,7 @@ std::string trouble_lines(const json::value& answer, bool learns, const paint& w
       !list(object(answer, "model"), "curve").empty() && text(object(answer, "model"), "source") != "server";
   if (learned_shown && flag(answer, "onlyExternal"))
     say("", "no policy takes this curve: all policies with minimizepower say model: External");
-  say("its model server is of no use now: ", text(answer, "modelServerTrouble"));
+  say("trouble with its model server: ", text(answer, "modelServerTrouble"));
   say("its rated watts are of no use: ", text(answer, "ratedTrouble"));
   say("", text(answer, "meterTrouble"));
   say("", accelerators_text(answer, learns));

@@ -183,6 +183,14 @@ inline constexpr family aggregator[] = {
              "or overloaded).",
      .labels = aggregator_outcome,
      .source = "aggregator"},
+    {.name = "binnacle_endpoint_provider_calls_total",
+     .unit = "",
+     .type = kind::counter,
+     .help = "Calls to servers that say where nodes' models are asked (WAO's "
+             "powerConsumptionEndpointProvider), by outcome: answered, refused (another status than 200), "
+             "unusable (the answer names no model that can be asked), failed (no answer).",
+     .labels = aggregator_outcome,
+     .source = "aggregator"},
     {.name = "binnacle_unregistered_nodes",
      .unit = "",
      .help = "Connected agents whose node the Kubernetes API server does not know.",

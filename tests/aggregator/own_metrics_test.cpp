@@ -47,6 +47,7 @@ struct busy_replica {
     out.callers.emplace();
     out.tokens.emplace();
     out.model_servers.emplace();
+    out.endpoint_providers.emplace();
     out.sending = {{.by = sender::protocol::remote_write}, {.by = sender::protocol::otlp}};
     return out;
   }

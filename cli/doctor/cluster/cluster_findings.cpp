@@ -233,15 +233,17 @@ void add_named_secrets(std::string_view kind, const json::value& list_of_them,
     const json::object& meta = object(one, "metadata");
     const json::value spec =
         kind == "NodeConfigTemplate" ? object(object(one, "spec"), "template") : object(one, "spec");
-    const json::value power = object(object(spec, "predictor"), "powerConsumption");
-    named_secret its{text(meta, "namespace"), text(object(power, "basicAuthSecret"), "name"),
-                     fmt::format("{} {}/{}", kind, text(meta, "namespace"), text(meta, "name"))};
-    const bool filled_in = its.name.find("{{") != its.name.npos;
-    const bool known = std::ranges::any_of(
-        to, [&its](const named_secret& s) { return s.name_space == its.name_space && s.name == its.name; });
-    if (its.name.empty() || filled_in || known) continue;
-    if (to.size() == most_secrets) return;
-    to.push_back(std::move(its));
+    for (const std::string_view term : {"powerConsumption", "powerConsumptionEndpointProvider"}) {
+      const json::value given = object(object(spec, "predictor"), term);
+      named_secret its{text(meta, "namespace"), text(object(given, "basicAuthSecret"), "name"),
+                       fmt::format("{} {}/{}", kind, text(meta, "namespace"), text(meta, "name"))};
+      const bool filled_in = its.name.find("{{") != its.name.npos;
+      const bool known = std::ranges::any_of(
+          to, [&its](const named_secret& s) { return s.name_space == its.name_space && s.name == its.name; });
+      if (its.name.empty() || filled_in || known) continue;
+      if (to.size() == most_secrets) return;
+      to.push_back(std::move(its));
+    }
   }
 }
 

@@ -34,7 +34,8 @@ std::vector<right> rights_of_aggregator(std::string_view name_space, std::string
 /// right, or a single finding if the account has none of the rights or all of them.
 findings findings_of_rights(std::span<const right> asked, std::span<const right> missing);
 
-/// A Secret with a model's user name and password (basicAuthSecret), and the object that names it.
+/// A Secret with the user name and password of a model's server or its endpoint provider (basicAuthSecret),
+/// and the object that names it.
 struct named_secret {
   std::string name_space, name;
   std::string object;  ///< "NodeConfig wao-system/worker-0"

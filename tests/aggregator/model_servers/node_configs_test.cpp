@@ -72,28 +72,52 @@ TEST_SUITE("aggregator/model_servers/node_configs") {
           std::string::npos);
     CHECK(why(R"({"powerConsumption":{"type":"V2InferenceProtocol","endpoint":"10.0.0.1"}})").find("URL") !=
           std::string::npos);
-    CHECK(why(R"({"powerConsumptionEndpointProvider":{"type":"Redfish","endpoint":"https://10.0.0.100"}})")
-              .find("powerConsumptionEndpointProvider is not asked") != std::string::npos);
-    CHECK(why(R"({"powerConsumption":{"type":"V2InferenceProtocol","endpoint":""},)"
-              R"("powerConsumptionEndpointProvider":{"type":"Redfish","endpoint":"https://10.0.0.100"}})")
-              .find("powerConsumptionEndpointProvider is not asked") != std::string::npos);
+    const auto provider = [&](const std::string& term) {
+      return why(R"({"powerConsumptionEndpointProvider":)" + term + "," + v2.substr(1));
+    };
+    CHECK(provider(R"({"type":"Fake","endpoint":""})") ==
+          "predictor.powerConsumptionEndpointProvider is of type \"Fake\", and only Redfish is asked");
+    CHECK(provider(R"({"type":"Redfish","endpoint":"bmc"})").find("is no http or https URL") !=
+          std::string::npos);
+    CHECK(provider(R"({"type":"Redfish","endpoint":"http://bmc","basicAuthSecret":{"name":"r"}})") ==
+          "predictor.powerConsumptionEndpointProvider names a basicAuthSecret, and everybody on the way to "
+          "http://bmc:80 may read a password: use https");
+    CHECK(
+        provider(R"({"type":"Redfish","endpoint":"https://bmc","basicAuthSecret":{"name":"../r"}})")
+            .find("powerConsumptionEndpointProvider names the basicAuthSecret \"../r\", which is no name") !=
+        std::string::npos);
+    CHECK(provider(R"({"type":"Redfish","endpoint":"https://)" + std::string(longest_text, 'h') + "\"}") ==
+          "predictor.powerConsumptionEndpointProvider.endpoint has more than 1024 bytes");
   }
 
-  TEST_CASE("defect: an endpoint that WAO would replace by its provider's is asked, and that is said") {
-    CHECK(read(v2).model->remark.empty());
-    const std::string both = R"({"powerConsumptionEndpointProvider":{"type":"Redfish"},)" + v2.substr(1);
-    const auto f = read(both);
-    REQUIRE(f.model.has_value());
-    CHECK(f.model->model.server() == "10.0.0.20:8080");
-    node_configs all;
-    all.watcher_of(0).changed({"ns", "a"}, with_uid(object_of("n", both), "a"));
-    complaints to;
-    all.complain(to, instant{});
-    const auto said = to.sentences(instant{} + complaints::said_after);
-    REQUIRE(said.size() == 1);
-    CHECK(said[0] ==
-          "NodeConfig ns/a: WAO would ask its powerConsumptionEndpointProvider for the endpoint; Binnacle "
-          "asks the one of predictor.powerConsumption");
+  TEST_CASE(
+      "an endpoint provider goes before the endpoint, of which only the Secret and a way out are left") {
+    CHECK_FALSE(read(v2).model->provider);
+    const std::string provider =
+        R"("powerConsumptionEndpointProvider":{"type":"Redfish","endpoint":"https://10.0.0.100/","basicAuthSecret":{"name":"bmc"}})";
+    const auto alone = read("{" + provider + "}");
+    REQUIRE(alone.model.has_value());
+    REQUIRE(alone.model->provider);
+    CHECK(alone.model->provider->text() == "https://10.0.0.100:443");
+    CHECK(alone.model->provider->secret == "wao-system/bmc");
+    CHECK(alone.model->model.host.empty());
+    CHECK(alone.model->model.secret.empty());
+    CHECK_MESSAGE(*alone.model->pressure == 7.5, "collectors count as ever");
+    CHECK(read("{" + provider + "," + v2.substr(1)).model->model.server() == "10.0.0.20:8080");
+    // What WAO would replace can have no fault.
+    for (const std::string unused :
+         {R"("type":"Fake","endpoint":"https://fake-endpoint")", R"("type":"","endpoint":"")",
+          R"("type":"V2InferenceProtocol","endpoint":"http://h/v2/models/m")"}) {
+      const auto f = read("{" + provider + R"(,"powerConsumption":{)" + unused +
+                          R"(,"basicAuthSecret":{"name":"pc"}}})");
+      CAPTURE(unused);
+      REQUIRE(f.model.has_value());
+      CHECK(f.model->model.host.empty());
+      CHECK(f.model->model.secret == "wao-system/pc");
+    }
+    const auto secret = read("{" + provider + R"(,"powerConsumption":{"basicAuthSecret":{"name":"a b"}}})");
+    REQUIRE(secret.model.has_error());
+    CHECK(secret.model.error().message.find("no name of a Secret") != std::string::npos);
   }
 
   TEST_CASE("a NodeConfig with a long text is refused") {

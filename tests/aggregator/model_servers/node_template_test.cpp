@@ -188,14 +188,26 @@ TEST_SUITE("aggregator/model_servers/node_template") {
           "predictor.powerConsumption.endpoint has more than 1024 bytes");
   }
 
-  TEST_CASE("an endpoint provider beside an endpoint is told of for templates, too") {
-    auto spec = spec_of("{}", "http://{{.Hostname}}/v2/models/m");
-    spec.at("template").at("predictor").as_object()["powerConsumptionEndpointProvider"] =
-        boost::json::object{{"type", "Redfish"}, {"endpoint", "https://10.0.0.1"}};
-    const auto t = node_template::read({"n", "t"}, spec);
+  TEST_CASE("the endpoint provider of a template and its Secret are filled in") {
+    auto spec = spec_of("{}", "http://h/v2/models/m");
+    auto& predictor = spec.at("template").at("predictor").as_object();
+    predictor["powerConsumptionEndpointProvider"] =
+        boost::json::object{{"type", "Redfish"},
+                            {"endpoint", "https://10.0.1.{{.IPv4.Octet4}}"},
+                            {"basicAuthSecret", boost::json::object{{"name", "bmc-{{.Hostname}}"}}}};
+    const auto t = node_template::read({"wao-system", "t"}, spec);
     REQUIRE(t.has_value());
-    CHECK(
-        t->model_of(worker).model->remark.starts_with("WAO would ask its powerConsumptionEndpointProvider"));
+    CHECK(t->needs_address());
+    const auto m = t->model_of(worker);
+    REQUIRE(m.model.has_value());
+    REQUIRE(m.model->provider);
+    CHECK(m.model->provider->text() == "https://10.0.1.20:443");
+    CHECK(m.model->provider->secret == "wao-system/bmc-worker-7");
+    CHECK(m.model->model.server() == "h:80");
+    predictor["powerConsumptionEndpointProvider"].as_object()["endpoint"] = "https://{{ upper .Hostname }}";
+    CHECK(node_template::read({"n", "t"}, spec)
+              .error()
+              .message.starts_with("predictor.powerConsumptionEndpointProvider.endpoint: "));
   }
 }
 

@@ -138,25 +138,73 @@ std::string header_of(const std::string& user, const std::string& password) {
   return "Basic " + http::to_base64(user + ":" + password);
 }
 
+/// A Redfish server that says where the model of its first system is.
+struct redfish_server {
+  redfish_server(std::string of_models, bool secure)
+      : url(std::move(of_models)), door(routes(), secure ? https() : http::server_options()) {}
+  const std::string url;
+  std::atomic<unsigned> status{200};  // of the model
+  std::atomic<int> calls{0}, refused{0};
+  text_cell wants;  // the Authorization header; empty: any, or none
+  support::served door;
+
+  http::response say(const http::request& q, const std::string& body, unsigned its_status) {
+    const std::string wanted = wants.get();
+    const std::string* const given = q.header("authorization");
+    if (!wanted.empty() && (given == nullptr || *given != wanted)) {
+      ++refused;
+      return http::response::text(given == nullptr ? "no password" : "you said " + *given, 401);
+    }
+    ++calls;
+    if (its_status != 200) return http::response::text("no", its_status);
+    return http::response::json(body);
+  }
+  http::router routes() {
+    http::router r;
+    r.add("GET", "/redfish/v1/Systems", [this](const http::request& q, std::string_view) {
+      return say(
+          q, R"({"Members":[{"@odata.id":"/redfish/v1/Systems/1"},{"@odata.id":"/redfish/v1/Systems/2"}]})",
+          200);
+    });
+    r.add("GET", "/redfish/v1/Systems/1/MachineLearningModel", [this](const http::request& q, std::string_view) {
+      return say(
+          q,
+          fmt::format(
+              R"({{"PowerConsumptionModel":{{"Name":"pc","Url":"{}","Type":"V2InferenceProtocol","Version":"v0.1.0"}}}})",
+              url),
+          status);
+    });
+    return r;
+  }
+};
+
 /// An API server with one NodeConfig, if a model is given, and with no object of the older API group. It has
 /// the Secrets "one" and "other".
 struct api_server {
-  api_server(std::string of_model, std::string its_secret)
-      : endpoint(std::move(of_model)), secret(std::move(its_secret)) {}
+  /// `its_provider`: URL of the NodeConfig's endpoint provider; empty: it has none.
+  api_server(std::string of_model, std::string its_secret, std::string its_provider)
+      : endpoint(std::move(of_model)), secret(std::move(its_secret)), provider(std::move(its_provider)) {}
   std::string endpoint;
   const std::string secret;  // the NodeConfig names it; empty: none
-  text_cell event;           // what the next watch says
+  const std::string provider;
+  text_cell event;  // what the next watch says
   text_cell one, other;
   std::atomic<unsigned> status_of_secrets{200};
   std::atomic<int> secrets_read{0};
   support::served door{routes()};
 
   std::string config(int version, const std::string& its_secret) const {
+    const std::string by =
+        provider.empty()
+            ? ""
+            : fmt::format(
+                  R"("powerConsumptionEndpointProvider":{{"type":"Redfish","endpoint":"{}","basicAuthSecret":{{"name":"{}"}}}},)",
+                  provider, its_secret);
     return fmt::format(
         R"({{"metadata":{{"name":"a","namespace":"wao-system","resourceVersion":"{}"}},
              "spec":{{"nodeName":"a","metricsCollector":{{"inletTemp":{{"type":"Fake","endpoint":""}},"deltaP":{{"type":"Fake","endpoint":""}}}},
-             "predictor":{{"powerConsumption":{{"type":"V2InferenceProtocol","endpoint":"{}","basicAuthSecret":{{"name":"{}"}}}}}}}}}})",
-        version, endpoint, its_secret);
+             "predictor":{{{}"powerConsumption":{{"type":"V2InferenceProtocol","endpoint":"{}","basicAuthSecret":{{"name":"{}"}}}}}}}}}})",
+        version, by, endpoint, its_secret);
   }
   /// The NodeConfig names another Secret from now on.
   void name_secret(const std::string& name) {
@@ -209,21 +257,35 @@ struct guarded {
   unsigned status = 200;  ///< of Secrets
 };
 
+/// A NodeConfig's endpoint provider, and what it says.
+struct provided {
+  unsigned status = 200;           ///< of the model
+  std::string host = "127.0.0.1";  ///< of the model's server, as it names it
+  bool written = false;            ///< the endpoint is written down beside it
+};
+
 struct house {
   /// `real`: the endpoint of a real model. `labels`: the labels of the node; if there are some, the node has
   /// no other model.
   explicit house(std::vector<std::string> allowed, unsigned status = 200, std::string real = {},
                  std::map<std::string, std::string> labels = {}, taken takes = {},
-                 std::optional<guarded> secret = {})
+                 std::optional<guarded> secret = {}, std::optional<provided> by = {})
       : models(std::move(takes), secret.has_value()),
-        api(real.empty() ? fmt::format("{}://127.0.0.1:{}/pre/v2/models/pc/versions/v0.1.0/infer",
-                                       secret ? "https" : "http", models.door.port())
-                         : std::move(real),
-            secret ? secret->name : "") {
+        bmc(fmt::format("{}://{}:{}/pre/", secret ? "https" : "http", by ? by->host : "127.0.0.1",
+                        models.door.port()),
+            secret.has_value()),
+        api(by && !by->written ? "none"
+            : real.empty()     ? fmt::format("{}://127.0.0.1:{}/pre/v2/models/pc/versions/v0.1.0/infer",
+                                         secret ? "https" : "http", models.door.port())
+                               : std::move(real),
+            secret ? secret->name : "",
+            by ? fmt::format("{}://127.0.0.1:{}", secret ? "https" : "http", bmc.door.port()) : "") {
     models.status = status;
+    if (by) bmc.status = by->status;
     std::string authority = text_of("BINNACLE_MODEL_CA"), may_read;
     if (secret) {
       models.wants = secret->wants;
+      bmc.wants = secret->wants;
       api.one = secret->one;
       api.other = secret->other;
       api.status_of_secrets = secret->status;
@@ -293,6 +355,7 @@ struct house {
   const predict::model* served() const { return nodes.served(policy::cpu_format::percent).find(0); }
 
   model_server models;
+  redfish_server bmc;
   api_server api;
   kube::node_objects::node object;
   policy::view nodes;
@@ -462,6 +525,77 @@ TEST_SUITE("aggregator/model_servers/service") {
             .starts_with(its + "its basicAuthSecret is the Secret wao-system/one, and Secrets are not read"));
     CHECK(note_of({.wants = wants, .one = right, .may_read = "team"})
               .find("only Secrets of the namespace team are read") != std::string::npos);
+  }
+
+  TEST_CASE("an endpoint provider says where the model is, and both get the password of the Secret by TLS") {
+    house h({"127.0.0.1"}, 200, {}, {}, {},
+            guarded{.wants = header_of("pc", "open sesame"), .one = data_of("pc", "open sesame")},
+            provided{});
+    REQUIRE(h.comes([&] { return h.served() != nullptr && h.nodes.served_note(0).empty(); }));
+    h.loop.on_loop([&] {
+      CHECK(h.served()->power.watts(5) == doctest::Approx(200));
+      const auto& counted = h.it->counted_of_providers();
+      CHECK(counted[static_cast<std::size_t>(model_servers::provider_outcome::answered)] == 2);
+    });
+    CHECK(h.bmc.calls == 2);
+    CHECK(h.bmc.refused == 0);
+    CHECK(h.models.refused == 0);
+    CHECK(h.models.calls == 1);
+  }
+
+  TEST_CASE(
+      "an endpoint provider without the resource is told of, and the written endpoint counts meanwhile") {
+    const std::string fault =
+        "NodeConfig wao-system/a: its powerConsumptionEndpointProvider: it answered 404 for "
+        "/redfish/v1/Systems/ID/MachineLearningModel";
+    house h({"127.0.0.1"}, 200, {}, {}, {}, {}, provided{.status = 404, .written = true});
+    REQUIRE(h.comes([&] { return h.served() != nullptr && !h.nodes.served_note(0).empty(); }));
+    h.loop.on_loop([&] {
+      const std::string note(h.nodes.served_note(0));
+      CHECK_MESSAGE(note.starts_with(fault), note);
+      CHECK_MESSAGE(note.ends_with("; meanwhile the endpoint of predictor.powerConsumption is asked"), note);
+    });
+    CHECK(h.bmc.calls == 2);
+    house without({"127.0.0.1"}, 200, {}, {}, {}, {}, provided{.status = 404});
+    REQUIRE(without.comes([&] { return without.nodes.served_note(0).starts_with(fault); }));
+    without.loop.on_loop([&] { CHECK(without.served() == nullptr); });
+    CHECK(without.models.calls == 0);
+  }
+
+  TEST_CASE("an endpoint provider whose password is wrong is said to be, and the password is not") {
+    house h({"127.0.0.1"}, 200, {}, {}, {},
+            guarded{.wants = header_of("pc", "right"), .one = data_of("pc", "0ld-s3cr3t")}, provided{});
+    const auto note_has = [&](const std::string& words) {
+      return h.comes([&] { return h.nodes.served_note(0).find(words) != std::string_view::npos; });
+    };
+    REQUIRE(note_has("does not accept the user name and password of the Secret wao-system/one"));
+    h.loop.on_loop([&] {
+      const std::string note(h.nodes.served_note(0));
+      CHECK(note.find("0ld-s3cr3t") == std::string::npos);
+      CHECK(note.find(http::to_base64("pc:0ld-s3cr3t")) == std::string::npos);
+    });
+    CHECK(h.bmc.calls == 0);
+    CHECK(h.models.metadata_calls == 0);
+    h.api.one = data_of("pc", "right");
+    CHECK(h.comes([&] { return h.served() != nullptr && h.nodes.served_note(0).empty(); }));
+  }
+
+  TEST_CASE("of an endpoint provider and the server that it names, each is asked only if it is in the list") {
+    house unlisted({"localhost"}, 200, {}, {}, {}, {}, provided{.host = "localhost"});
+    REQUIRE(unlisted.comes([&] {
+      return unlisted.nodes.served_note(0).find(
+                 " of its powerConsumptionEndpointProvider is not in model-servers") !=
+             std::string_view::npos;
+    }));
+    CHECK(unlisted.bmc.calls == 0);
+    house named({"127.0.0.1"}, 200, {}, {}, {}, {}, provided{.host = "localhost"});
+    const std::string words = fmt::format(
+        "NodeConfig wao-system/a: the server localhost:{}, which its "
+        "powerConsumptionEndpointProvider names, is not in model-servers",
+        named.models.door.port());
+    REQUIRE(named.comes([&] { return named.nodes.served_note(0).starts_with(words); }));
+    CHECK(named.models.metadata_calls == 0);
+    CHECK(named.models.calls == 0);
   }
 
   // tests/aggregator/model_servers/real_servers_test.py starts it.

@@ -337,38 +337,54 @@ spec:
     m = of(templated("http://{{ lower .Hostname }}/v2/models/m"));
     CHECK(sentence(m, title, note::fate::yours).find("is not filled in") != std::string::npos);
     CHECK(m.objects.empty());
-    std::string provided = templated("http://models:8080/v2/models/m");
-    provided.replace(provided.find("predictor: {"), 12,
-                     "predictor: {powerConsumptionEndpointProvider: {type: Redfish}, ");
-    m = of(provided);
-    CHECK(values(m).find("models:8080") != std::string::npos);
-    CHECK(sentence(m, title, note::fate::yours)
-              .starts_with("WAO would ask its powerConsumptionEndpointProvider for the endpoint"));
   }
 
   TEST_CASE("what Binnacle does not ask is said of each object, with the way out") {
     const auto m = of(
-        node_config("a",
-                    R"({powerConsumptionEndpointProvider: {type: Redfish, endpoint: "https://10.0.0.7"}})") +
+        node_config("a", R"({powerConsumptionEndpointProvider: {type: Fake, endpoint: ""}})") +
         node_config(
             "b",
             R"({powerConsumption: {type: V2InferenceProtocol, endpoint: "http://h/v2/models/m", basicAuthSecret: {name: s}}})") +
         node_config("c",
                     R"({powerConsumption: {type: V2InferenceProtocol, endpoint: "https://h/v2/models/m"}})"));
-    std::string of_a;
-    for (const note& n : m.notes) of_a += n.subject == "NodeConfig a" ? n.sentence + "\n" : "";
-    CHECK(of_a.find("https://10.0.0.7/redfish/v1/Systems/ID/MachineLearningModel") != std::string::npos);
+    CHECK(sentence(m, "NodeConfig a", note::fate::yours).find("and only Redfish is asked") !=
+          std::string::npos);
     CHECK(sentence(m, "NodeConfig b", note::fate::yours).find("use https or grpcs") != std::string::npos);
     CHECK(sentence(m, "NodeConfig c", note::fate::yours).find("aggregator.modelServersCa") !=
           std::string::npos);
     CHECK(values(m).find("h:443") != std::string::npos);
   }
 
-  TEST_CASE("defect: of a template's endpoint provider the way out was not told") {
-    // With the second, what is wrong is found only when the template is filled in.
-    for (const char* type : {"", "{{.Hostname}}"}) {
-      CAPTURE(type);
-      const auto m = of(fmt::format(R"(
+  TEST_CASE("an endpoint provider's server and Secret are carried over, and the model's server is told of") {
+    const std::string provider =
+        R"(powerConsumptionEndpointProvider: {type: Redfish, endpoint: "https://10.0.0.7", basicAuthSecret: {name: bmc}})";
+    const std::string guarded = R"(powerConsumption: {type: "", endpoint: "", basicAuthSecret: {name: pc}})";
+    const auto m =
+        of(node_config("a", "{" + provider + "}") + node_config("b", "{" + provider + ", " + guarded + "}") +
+           node_config("c", "{" + provider + ", " + served.substr(1)));
+    CHECK(values(m) == R"(aggregator:
+  modelServers:
+    - 10.0.0.7:443
+    - 10.0.0.20:8080
+  modelServersSecrets:
+    namespace: wao-system
+    names:
+      - bmc
+      - pc
+)");
+    CHECK(sentence(m, "NodeConfig a", note::fate::yours).find("aggregator.modelServersCa") !=
+          std::string::npos);
+    CHECK(sentence(m, "powerConsumptionEndpointProvider", note::fate::yours)
+              .find("The server of the model that it names must be in aggregator.modelServers, too") !=
+          std::string::npos);
+    const auto is_about_all = [](const note& n) { return n.subject == "powerConsumptionEndpointProvider"; };
+    CHECK_MESSAGE(std::ranges::count_if(m.notes, is_about_all) == 1, "once for all");
+    CHECK(fates(m).find("works: 3 NodeConfig and NodeConfigTemplate objects") != std::string::npos);
+  }
+
+  TEST_CASE("a template whose nodes share an endpoint provider names it, and else a person does") {
+    const auto templated = [](const std::string& host, const std::string& secret) {
+      return fmt::format(R"(
 apiVersion: node.waok8s.github.io/v1beta1
 kind: NodeConfigTemplate
 metadata: {{name: r650, namespace: wao-system}}
@@ -376,18 +392,28 @@ spec:
   nodeSelector: {{matchLabels: {{kind: r650}}}}
   template:
     predictor:
-      powerConsumption: {{type: "{}", endpoint: ""}}
-      powerConsumptionEndpointProvider: {{type: Redfish, endpoint: "https://10.0.0.{{{{.IPv4.Octet4}}}}"}}
+      powerConsumption: {{type: "{{{{.Hostname}}}}", endpoint: ""}}
+      powerConsumptionEndpointProvider: {{type: Redfish, endpoint: "https://{}", basicAuthSecret: {{name: "{}"}}}}
 )",
-                                    type));
-      std::string said;
-      for (const note& n : m.notes) said += n.subject == "NodeConfigTemplate r650" ? n.sentence + "\n" : "";
-      CHECK_MESSAGE(
-          said.find("powerConsumptionEndpointProvider is not asked: name the model in") != said.npos, said);
-      CHECK_MESSAGE(said.find("https://10.0.0.{{.IPv4.Octet4}}/redfish/v1/Systems/ID/MachineLearningModel, "
-                              "with a node's values in the braces' place\n") != said.npos,
-                    said);
-    }
+                         host, secret);
+    };
+    const auto shared = of(templated("mlmm:8443", "bmc"));
+    CHECK(values(shared) == R"(aggregator:
+  modelServers:
+    - mlmm:8443
+  modelServersSecrets:
+    namespace: wao-system
+    names:
+      - bmc
+)");
+    const auto each = of(templated("10.0.0.{{.IPv4.Octet4}}", "of-{{.Hostname}}"));
+    CHECK(each.values.size() == 0);
+    std::string said;
+    for (const note& n : each.notes) said += n.subject == "NodeConfigTemplate r650" ? n.sentence + "\n" : "";
+    CHECK_MESSAGE(said.find("each node has an endpoint provider of its own: name them in "
+                            "aggregator.modelServers, as HOST:PORT or as *.SUFFIX:443") != said.npos,
+                  said);
+    CHECK_MESSAGE(said.find("each node has a Secret of its own") != said.npos, said);
   }
 
   TEST_CASE("a Secret that an object names may be read from now on, and one of another namespace may not") {

@@ -82,7 +82,7 @@ TEST_SUITE("cli/views/power") {
     CHECK_MESSAGE(has(text, "its model server, http://h:1/v2/models/pc/infer"), text);
     CHECK_MESSAGE(has(text, "one is measured by nobody, so typical values stand for them"), text);
     CHECK_MESSAGE(has(text, "48.0s ago"), text);
-    CHECK_MESSAGE(has(text, "is of no use now: model server h:1: no answer in 500 ms"), text);
+    CHECK_MESSAGE(has(text, "trouble with its model server: model server h:1: no answer in 500 ms"), text);
     CHECK_MESSAGE(has(text, " 50 %  150.0"), text);
     CHECK_MESSAGE(std::ranges::count(text, '\n') < 30, "every fifth of a hundred points");
     CHECK(has(render(R"({"node":"a","model":null,"modelServerTrouble":"the label cpu2/min is missing"})"),

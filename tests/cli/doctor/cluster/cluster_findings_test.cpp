@@ -109,15 +109,16 @@ TEST_SUITE("cli/doctor/cluster/cluster_findings") {
       {"metadata":{"namespace":"wao-system","name":"a"},"spec":{"predictor":{"powerConsumption":{"basicAuthSecret":{"name":"pc"}}}}},
       {"metadata":{"namespace":"wao-system","name":"b"},"spec":{"predictor":{"powerConsumption":{"basicAuthSecret":{"name":"pc"}}}}},
       {"metadata":{"namespace":"lab","name":"c"},"spec":{"predictor":{"powerConsumption":{"basicAuthSecret":{"name":"pc"}}}}},
-      {"metadata":{"namespace":"lab","name":"d"},"spec":{"predictor":{"powerConsumption":{}}}},
+      {"metadata":{"namespace":"lab","name":"d"},"spec":{"predictor":{"powerConsumption":{},"powerConsumptionEndpointProvider":{"basicAuthSecret":{"name":"bmc"}}}}},
       {"metadata":"odd","spec":3}]})"),
                       named);
     add_named_secrets("NodeConfigTemplate", parsed(R"({"items":[
       {"metadata":{"namespace":"wao-system","name":"all"},"spec":{"template":{"predictor":{"powerConsumption":{"basicAuthSecret":{"name":"t"}}}}}},
       {"metadata":{"namespace":"wao-system","name":"each"},"spec":{"template":{"predictor":{"powerConsumption":{"basicAuthSecret":{"name":"of-{{.Hostname}}"}}}}}}]})"),
                       named);
-    REQUIRE(named.size() == 3);
-    CHECK(named[2].object == "NodeConfigTemplate wao-system/all");
+    REQUIRE(named.size() == 4);
+    CHECK_MESSAGE(named[2].name == "bmc", "that of an endpoint provider");
+    CHECK(named[3].object == "NodeConfigTemplate wao-system/all");
     const auto q = may_read(who, named[1]);
     CHECK(q.verb + " " + q.resource + " " + q.name_space + "/" + q.name == "get secrets lab/pc");
     CHECK(findings_of_secrets(who, named, {}).at(0).how == grade::ok);
