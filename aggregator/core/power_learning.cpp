@@ -77,7 +77,7 @@ power_learning::news power_learning::tick(instant now) {
     // one without its class, does not wait for that: pods would go to the other nodes meanwhile.
     const bool own_round = (round + i / slices) % rounds_between_estimates == 0;
     if (own_round || unpooled || n.told == nullptr) estimate(n, id, now, out);
-    if (own_round) look_at_meter(n, id, out);
+    if (own_round) look_at_meter(n, id, now, out);
   }
   ++turn_;
   out.restarts = std::exchange(restarts_, {});
@@ -96,16 +96,29 @@ void power_learning::estimate(node_state& n, store::node_id id, instant now, new
   out.models.emplace_back(id, std::move(made));
 }
 
-void power_learning::look_at_meter(node_state& n, store::node_id id, news& out) {
+/// An honest meter contradicts itself once the hardware has changed, by less than begins anything anew: at
+/// loads that the node has not had since, the old watts count. So what it had taught is forgotten before the
+/// meter is refused. A meter that never followed the node is refused soon after.
+void power_learning::forget_contradictions(node_state& n, store::node_id id, instant now) {
+  if (n.of_meter == node_state::trouble::stands_still || n.own.stuck() || !meter_stands_still(n)) return;
+  if (n.contradicted_at && now - *n.contradicted_at < contradicts_again_after) return;
+  n.contradicted_at = now;
+  n.own = {};
+  begun_again(n, id,
+              fmt::format("the watts of its meter ({}) at some loads contradict those at others", n.meter));
+}
+
+void power_learning::look_at_meter(node_state& n, store::node_id id, instant now, news& out) {
   using trouble = node_state::trouble;
-  const trouble now = meter_stands_still(n)  ? trouble::stands_still
-                      : meter_is_too_late(n) ? trouble::too_late
-                                             : trouble::none;
-  if (now == std::exchange(n.of_meter, now)) return;
+  forget_contradictions(n, id, now);
+  const trouble is = meter_stands_still(n)  ? trouble::stands_still
+                     : meter_is_too_late(n) ? trouble::too_late
+                                            : trouble::none;
+  if (is == std::exchange(n.of_meter, is)) return;
   std::string why;
-  if (now == trouble::stands_still) {
+  if (is == trouble::stands_still) {
     why = fmt::format("the watts of its meter ({}) do not rise with its load", n.meter);
-  } else if (now == trouble::too_late) {
+  } else if (is == trouble::too_late) {
     why = fmt::format(
         "the watts of its meter ({}) are too late, means over too long, or do not follow its load: "
         "they teach nothing until its load rests for ten minutes",
@@ -152,6 +165,7 @@ bool power_learning::meet(node_state& n, store::node_id id, const store::row& ce
         begun_again(n, id, fmt::format("its hardware has changed ({}, before {})", machine, n.machine));
       n.own = {};
       n.others.clear();
+      n.contradicted_at.reset();
       n.machine = std::move(machine);
       n.meter = std::move(meter);
     } else {

@@ -38,7 +38,8 @@ namespace binnacle::aggregator {
 /// every meter but an energy counter, because it may lag: predict/meter_lag.hpp finds out how late it is.
 /// Until that is known, watts count only if the load has stood still, for longer if the watts follow it in
 /// none of the ways that are tried. What they taught is forgotten if the meter turns out to mean over longer
-/// than the load stood still. A node whose hardware has changed begins anew. What was learned by
+/// than the load stood still. A node whose hardware has changed begins anew, and, once a day, one whose watts
+/// contradict each other: the hardware may have changed by less than the learner notices. What was learned by
 /// another meter of the same machine waits until that one is back.
 ///
 /// After a restart the scheduler may ask as soon as most agents are back, and a node without a model has no
@@ -102,6 +103,9 @@ class power_learning {
   /// that is said of it.
   static constexpr std::chrono::minutes useless{30};
   static constexpr double taught_hardly = 0.1;
+  /// A node whose watts contradict each other begins anew, but not again within this time. Until then its
+  /// meter counts as one that does not follow it.
+  static constexpr duration contradicts_again_after = std::chrono::hours(24);
   /// For how long a meter that lags may say the same before it counts as stuck.
   static constexpr std::chrono::seconds repeats_of_lagging{90};
   /// Of how much time at a load the samples of a meter that lags count; as many minutes as of other meters.
@@ -149,6 +153,7 @@ class power_learning {
     std::shared_ptr<const predict::model> told;
     // What was wrong with its meter when it was looked at last.
     enum class trouble : std::uint8_t { none, stands_still, too_late } of_meter = trouble::none;
+    std::optional<instant> contradicted_at;  // this machine's watts did, so it began anew
     std::uint32_t restarts = 0;
     std::string restarted_for;
     // From a snapshot; kept until the node has said what its hardware and its meter are.
@@ -166,7 +171,8 @@ class power_learning {
   void begun_again(node_state& n, store::node_id id, std::string why);
   void take(node_state& n, store::node_id id, instant now);
   void estimate(node_state& n, store::node_id id, instant now, news& out) const;
-  static void look_at_meter(node_state& n, store::node_id id, news& out);
+  void forget_contradictions(node_state& n, store::node_id id, instant now);
+  void look_at_meter(node_state& n, store::node_id id, instant now, news& out);
   bool change_meter(node_state& n, std::string meter);
   static void doubt(node_state& n, bool teaches);
   static std::optional<double> load_of(node_state& n, double load, double watts, instant now);

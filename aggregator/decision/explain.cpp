@@ -64,6 +64,7 @@ void write_policy(json_writer& out, const record& r) {
     out.field("objective", predict::to_string(p.power->objective));
     if (predict::has_cap(p.power->objective)) out.key("maxLoad").raw(fmt::format("{}", p.power->max_load));
     out.key("podCores").figure(r.pod_cores, 3);
+    if (!p.power->takes_learned()) out.field("onlyExternal", true);
   }
   out.end_object();
   out.key("rules").begin_array();

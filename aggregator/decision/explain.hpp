@@ -35,7 +35,8 @@ struct explain_options {
 /// "spread":{"state":"spreading","rate":"0.5","replicaSet":"web-7d","replicas":4,"quota":2,"placed":1,"inFlight":0,
 /// "by":"zone","areas":[{"name":"eu-1b","pods":0}],"refused":1,"text":"podspread-rate 0.5 of …"} if the pod
 /// asks to be spread. The policy of a minimizepower has "objective":"BestChord","podCores":1.500, and
-/// "maxLoad":0.8 if its objective has such a limit.
+/// "maxLoad":0.8 if its objective has such a limit, and "onlyExternal":true if only model servers' curves
+/// count.
 ///
 /// A value that was absent has "absent":"<reason>" instead of value and margin. "partial":true means that it
 /// stands for a part of its members or of its window, "windowCovered":62 for how many percent of its window.

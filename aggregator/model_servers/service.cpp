@@ -10,6 +10,7 @@
 #include "aggregator/model_servers/node_configs.hpp"
 #include "aggregator/model_servers/node_model.hpp"
 #include "aggregator/model_servers/passwords.hpp"
+#include "aggregator/model_servers/trouble_log.hpp"
 #include "aggregator/store/hardware.hpp"
 #include "common/async/follow_files.hpp"
 #include "common/async/task_group.hpp"
@@ -24,7 +25,6 @@
 #include <array>
 #include <optional>
 #include <random>
-#include <set>
 #include <utility>
 
 namespace binnacle::model_servers {
@@ -46,7 +46,6 @@ constexpr std::size_t most_answer_bytes = std::size_t{1} << 20;
 constexpr std::size_t most_provider_bytes = std::size_t{64} << 10;
 constexpr std::size_t most_clients = 64;
 constexpr auto between_log_lines = std::chrono::seconds(5);
-constexpr std::size_t most_log_lines = 10;  // at once
 
 /// What the coroutines use. Each coroutine holds a reference, so it lives until all have ended, even after
 /// the service.
@@ -118,7 +117,7 @@ struct worker : std::enable_shared_from_this<worker> {
   std::vector<std::array<std::optional<question>, policy::cpu_formats>> last;
   std::string last_looked_at;
   bool idle = true;
-  std::set<std::string> logged_ill;  // all_ill() when it was logged last
+  trouble_log logged;
   instant logged_at{};
   std::unique_ptr<async::event> answered;
   std::unique_ptr<async::task_group> running;  // last: it uses all of these
@@ -435,27 +434,12 @@ task<void> worker::ask_provider(std::shared_ptr<worker> self, endpoint_providers
   self->answered->notify();
 }
 
-/// Logs each server and model once when it becomes ill, and how many have no trouble any more.
 void worker::log_troubles(instant now) {
   if (now - logged_at < between_log_lines) return;
   logged_at = now;
-  std::set<std::string> ill;
-  std::size_t news = 0;
-  for (auto& [who, sentence] : questions.all_ill(with->nodes.learned_counts())) {
-    if (!logged_ill.contains(who) && ++news <= most_log_lines) log.warning("{}", sentence);
-    ill.insert(std::move(who));
-  }
-  if (news > most_log_lines)
-    log.warning("model servers and models: {} more have trouble since now", news - most_log_lines);
-  const auto well =
-      std::ranges::count_if(logged_ill, [&ill](const std::string& who) { return !ill.contains(who); });
-  logged_ill = std::move(ill);
-  if (well == 0) return;
-  if (logged_ill.empty()) {
-    log.info("all model servers answer again");
-  } else {
-    log.info("model servers and models: {} have no trouble any more, {} still have", well, logged_ill.size());
-  }
+  const auto lines = logged.changes(questions.all_ill(with->nodes.learned_counts()), now);
+  for (const std::string& one : lines.warnings) log.warning("{}", one);
+  if (!lines.relief.empty()) log.info("{}", lines.relief);
 }
 
 task<void> worker::keep_asking(std::shared_ptr<worker> self) {

@@ -53,6 +53,8 @@ struct migration {
   std::vector<YAML::Node> objects;         ///< to apply in addition to the chart
   std::vector<note> notes;                 ///< in the order of the manifests
   wao_findings wao;
+  std::string share_of_nodes;  ///< the percentageOfNodesToScore that was carried over; empty: none yet
+  YAML::Node share_looked_at;  ///< the scheduler's configuration in which it was looked for last
 
   void carried(std::string subject, std::string sentence);
   void works(std::string subject, std::string sentence);
@@ -74,7 +76,8 @@ migration migrate(std::span<const manifest> installed);
 bool migrate_tas(const manifest& m, migration& out);
 bool migrate_scheduler(const manifest& m, migration& out);
 /// Carries percentageOfNodesToScore over from a scheduler that the chart's scheduler replaces: that of its
-/// profile, which overrides that of the whole file. A second call changes nothing.
+/// profile, which overrides that of the whole file. A second call for a file changes nothing. Of several
+/// files the first that has a share counts, and a note names each other share.
 void take_share_of_nodes(const manifest& m, const YAML::Node& profile, migration& out);
 bool migrate_policy(const manifest& m, migration& out);
 bool migrate_collector(const manifest& m, migration& out);

@@ -4,8 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 namespace binnacle::cli::migrate {
 namespace {
 
@@ -39,10 +37,9 @@ void take_extender(const YAML::Node& extender, const std::string& whose, migrati
 }  // namespace
 
 void take_share_of_nodes(const manifest& m, const YAML::Node& profile, migration& out) {
+  if (out.share_looked_at.is(m.body)) return;
+  out.share_looked_at.reset(m.body);
   const std::string field = "percentageOfNodesToScore", end = ", " + field;
-  const bool taken = std::ranges::any_of(
-      out.notes, [&](const note& n) { return n.subject.starts_with(m.title()) && n.subject.ends_with(end); });
-  if (taken) return;
   const std::string of_all = text_of(m.body, field), own = text_of(profile, field);
   if (!own.empty() && !of_all.empty())
     out.dropped(m.title() + end, fmt::format("was {}, and did not count: the profile says {}", of_all, own));
@@ -52,6 +49,15 @@ void take_share_of_nodes(const manifest& m, const YAML::Node& profile, migration
   const std::string subject = own.empty() ? m.title() + end
                                           : fmt::format("{}, profile {}{}", m.title(),
                                                         name.empty() ? "default-scheduler" : name, end);
+  if (!out.share_of_nodes.empty()) {
+    if (percent != out.share_of_nodes)
+      out.yours(subject,
+                fmt::format("is {}, and not carried over: the chart has one scheduler, and {} is that of "
+                            "another configuration",
+                            percent, out.share_of_nodes));
+    return;
+  }
+  out.share_of_nodes = percent;
   if (percent != "100") out.values["scheduler"][field] = below(own.empty() ? m.body : profile, field);
   out.carried(subject, percent == "100" ? "100 is the chart's default, too" : "scheduler." + field);
 }

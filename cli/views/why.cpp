@@ -76,8 +76,10 @@ std::vector<std::string> watts_lines(const json::value& record, const paint& wit
     t.column(name, align::right);
   t.column("MODEL");
   t.column("AGE", align::right);
+  bool any_unknown = false;
   for (const auto& n : list(record, "nodes")) {
     const json::value power = object(n, "power");
+    any_unknown = any_unknown || text(power, "model").empty();
     const auto figure = [&power](std::string_view key, int after) {
       const auto value = number(power, key);
       return value ? fmt::format("{:.{}f}", *value, after) : std::string();
@@ -105,7 +107,14 @@ std::vector<std::string> watts_lines(const json::value& record, const paint& wit
            {model_words(power)},
            {model_s < 0 ? "" : age(1000 * model_s), colour::dim}});
   }
-  return t.lines(with);
+  std::vector<std::string> lines = t.lines(with);
+  // The record is too small to keep why a model server said nothing.
+  if (any_unknown && flag(object(record, "policy"), "onlyExternal"))
+    lines.push_back(
+        with(colour::yellow,
+             "only curves of model servers count (model: External): binnacle power NODE says why a "
+             "node has none"));
+  return lines;
 }
 
 std::vector<std::string> decision_lines(const json::value& record, const paint& with) {

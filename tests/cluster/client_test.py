@@ -1,6 +1,6 @@
 """The parts of aggregator/kube against a real API server, one by one (binnacle-kube-probe): labels, tokens, rights, events, the Lease.
 
-Run by scripts/test --cluster, or by hand: python3 tests/cluster/client_test.py --build build [TestName]
+Run by scripts/test --cluster, or by hand: meson compile -C build binnacle-kube-probe, then python3 tests/cluster/client_test.py --build build [TestName]
 """
 
 import json

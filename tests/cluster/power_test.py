@@ -1,7 +1,7 @@
 """The real kube-scheduler places pods by minimizepower on nodes that play servers of the power simulation (tests/bench/power): agents read their load
 and their watts, the aggregator learns their curves from these, and the fleet then draws what the simulation says.
 
-Run by scripts/check --full cluster, or by hand: BINNACLE_CHECK_FULL=1 python3 tests/cluster/power_test.py --build build
+Run by scripts/check --full cluster, or by hand: meson compile -C build binnacle-power-fleet, then BINNACLE_CHECK_FULL=1 python3 tests/cluster/power_test.py --build build
 """
 
 import collections

@@ -21,8 +21,9 @@
 // - They change for good: the meter now measures another part of the machine, or in another unit. If every
 //   sample is an outlier, after twenty in a row it is the learned curve that is wrong (`anew_outliers`).
 //   A second power supply, a new disk shelf or another limit changes the watts by less than what is far. Then
-//   nothing begins again: each mean follows, within ten minutes of samples at its load (meter_pace). The
-//   loads that the node has not had since keep the old watts.
+//   nothing begins again here: each mean follows, within ten minutes of samples at its load (meter_pace). The
+//   loads that the node has not had since keep the old watts. Where these contradict the new ones, the owner
+//   begins with a new learner.
 // - They lied before there was anything to compare with: a spike while a bin was new. Then the outliers at
 //   this load are honest, and the samples at other loads are none. After twenty in a row at one load only
 //   this bin begins again.

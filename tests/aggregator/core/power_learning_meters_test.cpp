@@ -250,9 +250,35 @@ TEST_SUITE("aggregator/core/power_learning") {
     CHECK(w.model("alone") == nullptr);
     CHECK(w.note("alone") == "the watts of its meter (rapl) do not rise with its load");
     CHECK(w.note("honest").empty());
+    REQUIRE_MESSAGE(w.restarts.size() == 1, "before it was refused");
+    CHECK(w.restarts[0] == "the watts of its meter (rapl) at some loads contradict those at others");
     for_a_while(false);
     CHECK(w.model("alone") != nullptr);
     CHECK(w.note("alone").empty());
+    CHECK(w.restarts.size() == 1);
+  }
+
+  TEST_CASE("defect: a lower power limit made an honest meter count as one that does not follow its node") {
+    world w;
+    w.add("a");
+    const auto for_a_while = [&w](int seconds, double least_load, double factor) {
+      for (int i = 0; i < seconds; ++i) {
+        const double load = least_load + (1 - least_load) * (0.5 + 0.5 * std::sin(0.02 * i));
+        w.second({{"a", load}}, factor * (220 + 80 * load));
+      }
+    };
+    for_a_while(600, 0, 1);
+    CHECK(w.restarts.empty());
+    for_a_while(3600, 0.5, 0.78);
+    CHECK(w.note("a").empty());
+    const auto* m = w.model("a");
+    REQUIRE(m != nullptr);
+    CHECK(m->from == predict::model_source::node);
+    CHECK(m->power.watts(0.8 * cores) == doctest::Approx(0.78 * (220 + 80 * 0.8)).epsilon(0.02));
+    CHECK(w.restarts.size() == 1);
+    for_a_while(1800, 0, 0.78);  // the loads that it had before, with the new limit
+    CHECK(w.note("a").empty());
+    CHECK(w.restarts.size() == 1);
   }
 
   TEST_CASE("defect: a note about a meter outlived the last policy that needs watts") {

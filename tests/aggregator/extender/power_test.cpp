@@ -124,6 +124,12 @@ TEST_SUITE("aggregator/extender/power") {
     CHECK_MESSAGE(external.ask(power_fleet::pod("web", "1")).empty(), "no opinion at all, and not 0 for all");
     CHECK_MESSAGE(external.told().find("no model server has said what it draws") != std::string::npos,
                   external.told());
+    const auto says_so = [](const power_fleet& f) {
+      return decision::to_json(f.record(), f.decisions.names()).find(R"("onlyExternal":true)") !=
+             std::string::npos;
+    };
+    CHECK(says_so(external));
+    CHECK_FALSE(says_so(learned));
     serve(external, "cold", {50, 100, 150, 200, 250, 300});
     CHECK(external.ask(power_fleet::pod("web", "1")) ==
           power_fleet::scores{{"cold", 10}, {"flat", 0}, {"new", 0}});

@@ -127,6 +127,44 @@ extenders:
     }
   }
 
+  TEST_CASE("defect: the share of nodes of a second scheduler's configuration was lost without a word") {
+    const auto with = [](const std::string& field, const std::string& profile) {
+      return "---\nkind: KubeSchedulerConfiguration\n" + field +
+             "extenders: [{filterVerb: scheduler/filter, weight: 50}]\nprofiles: [{schedulerName: " +
+             profile + "}]\n";
+    };
+    const std::string subject = "KubeSchedulerConfiguration, percentageOfNodesToScore";
+    const auto notes = [&](const migration& m) {
+      return std::count_if(m.notes.begin(), m.notes.end(),
+                           [&](const note& n) { return n.subject == subject; });
+    };
+    const std::string first = with("percentageOfNodesToScore: 40\n", "a");
+    const auto m = of(first + with("percentageOfNodesToScore: 55\n", "b"));
+    CHECK(m.values["scheduler"]["percentageOfNodesToScore"].Scalar() == "40");
+    CHECK(about(m, subject).what == note::fate::carried);
+    REQUIRE(notes(m) == 2);
+    const auto second =
+        std::find_if(m.notes.rbegin(), m.notes.rend(), [&](const note& n) { return n.subject == subject; });
+    CHECK(second->what == note::fate::yours);
+    CHECK(
+        second->sentence ==
+        "is 55, and not carried over: the chart has one scheduler, and 40 is that of another configuration");
+    CHECK_MESSAGE(notes(of(first + with("percentageOfNodesToScore: 40\n", "b"))) == 1, "nothing is lost");
+    CHECK(notes(of(first + with("", "b"))) == 1);
+    const auto late = of(with("", "a") + with("percentageOfNodesToScore: 55\n", "b"));
+    CHECK(late.values["scheduler"]["percentageOfNodesToScore"].Scalar() == "55");
+  }
+
+  TEST_CASE("defect: another profile's share of the nodes was taken for that of WAO's") {
+    const auto m = of(R"(kind: KubeSchedulerConfiguration
+extenders: [{filterVerb: scheduler/filter}]
+profiles:
+- {schedulerName: other, percentageOfNodesToScore: 30}
+- {schedulerName: wao, plugins: {score: {enabled: [{name: MinimizePower}]}}}
+)");
+    CHECK_FALSE(m.values["scheduler"]["percentageOfNodesToScore"]);
+  }
+
   TEST_CASE("policies apply as they are; who brings their metrics is said of each") {
     const auto m = of(R"(
 apiVersion: v1

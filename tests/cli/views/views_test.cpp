@@ -254,6 +254,27 @@ TEST_SUITE("cli/views/why") {
     CHECK_MESSAGE(told("Marginal").find("W WITH POD  W/CORE  LOAD") != std::string::npos, told("Marginal"));
   }
 
+  TEST_CASE("defect: of a node without a model server's curve nothing led to the reason") {
+    const auto told = [](const std::string& policy, const std::string& model) {
+      const std::string record =
+          R"({"id":3,"time":"2026-01-01T12:00:01Z","unixMs":1,"verb":"prioritize","outcome":"decided","dryRun":false,
+              "pod":{"namespace":"default","name":"web-4"},
+              "policy":{"namespace":"default","name":"watts","objective":"BestChord","podCores":1.000)" +
+          policy + R"(},"rules":[],"candidates":1,"summary":"one node scored",
+              "nodes":[{"node":"a","verdict":"unscored","score":0,
+                        "power":{"cost":"unknown","inFlightCores":0.000)" +
+          model + R"(},"values":[{"value":"0.1","ageMs":180}]}],"nodesOmitted":0})";
+      return render_decision({parsed(record.c_str()), url}, 0, no_colours);
+    };
+    const std::string hint =
+        "\nonly curves of model servers count (model: External): binnacle power NODE says why a node has "
+        "none\n";
+    const std::string external = R"(,"onlyExternal":true)";
+    CHECK_MESSAGE(told(external, "").ends_with(hint), told(external, ""));
+    CHECK_FALSE(told(external, R"(,"model":"server","modelAgeSeconds":48)").ends_with(hint));
+    CHECK_FALSE(told("", "").ends_with(hint));
+  }
+
   TEST_CASE("a prioritize says the scores") {
     CHECK(render_decision({parsed(prioritize_sample), url}, 0, no_colours) ==
           "prioritize of pod default/web-7f9c4: node-a is best\n"
