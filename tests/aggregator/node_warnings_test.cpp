@@ -37,13 +37,13 @@ TEST_SUITE("aggregator/node_warnings") {
   TEST_CASE("a denied certificate is said for ten minutes, for each port that saw it") {
     using namespace std::chrono_literals;
     const binnacle::instant then(1h);
-    CHECK(denial_warnings({{"extender", 0, {}, ""}}, binnacle::instant()).empty());
+    CHECK(denial_warnings({{"extender", {0, {}, ""}}}, binnacle::instant()).empty());
     const auto said =
-        denial_warnings({{"ingest", 2, then, "10.0.0.7:4711"}, {"ops", 0, {}, ""}}, then + 10min);
+        denial_warnings({{"ingest", {2, then, "10.0.0.7:4711"}}, {"ops", {0, {}, ""}}}, then + 10min);
     REQUIRE(said.size() == 1);
     CHECK(said[0].starts_with("ingest: 2 connections showed a certificate whose serial number is denied"));
     CHECK(said[0].find("10.0.0.7:4711") != std::string::npos);
-    CHECK(denial_warnings({{"ingest", 2, then, ""}}, then + 10min + 1s).empty());
+    CHECK(denial_warnings({{"ingest", {2, then, ""}}}, then + 10min + 1s).empty());
   }
 
   TEST_CASE("sessions that end again and again are reported once for each reason, with some of their nodes") {

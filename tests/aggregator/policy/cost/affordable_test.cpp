@@ -16,9 +16,9 @@ using namespace binnacle;
 using namespace binnacle::policy;
 
 /// A policy with rules on `columns` metrics that no other policy uses.
-policy::policy reads(const std::string& name_space, const std::string& name, std::size_t columns,
-                     std::string created = {}) {
-  policy::policy p;
+binnacle::policy::policy reads(const std::string& name_space, const std::string& name, std::size_t columns,
+                               std::string created = {}) {
+  binnacle::policy::policy p;
   p.key = {name_space, name};
   p.created = std::move(created);
   p.strategies.push_back({});
@@ -42,7 +42,7 @@ cost_limits columns(std::uint64_t all, unsigned policy_percent = 100, unsigned n
 
 struct chooser {
   explicit chooser(cost_limits limits) : chosen(limits) {}
-  void choose(const std::vector<policy::policy>& wanted, std::size_t nodes = 10) {
+  void choose(const std::vector<binnacle::policy::policy>& wanted, std::size_t nodes = 10) {
     chosen.choose(wanted, nodes, metrics::alias_table::built_in());
   }
   /// The policies in force, each with its number of columns: "a/x 3, b/y 1".
@@ -122,8 +122,8 @@ TEST_SUITE("aggregator/policy/affordable") {
   }
 
   TEST_CASE("after a start the oldest object comes first, then the key: the same on every replica") {
-    const std::vector<policy::policy> wanted{reads("a", "a", 8, "2026-05-01T00:00:00Z"),
-                                             reads("z", "z", 8, "2020-01-01T00:00:00Z")};
+    const std::vector<binnacle::policy::policy> wanted{reads("a", "a", 8, "2026-05-01T00:00:00Z"),
+                                                       reads("z", "z", 8, "2020-01-01T00:00:00Z")};
     chooser c(columns(10));
     c.choose(wanted);
     CHECK(c.in_force() == "z/z 8");
@@ -168,9 +168,10 @@ TEST_SUITE("aggregator/policy/affordable") {
   }
 
   TEST_CASE("a process that goes on from what was in force chooses as one that was there all the time") {
-    const std::vector<policy::policy> then{reads("a", "old", 4, "2020"), reads("b", "young", 6, "2026")};
-    const std::vector<policy::policy> now{reads("a", "old", 9, "2020"), reads("b", "young", 6, "2026"),
-                                          reads("c", "new", 2, "2019")};
+    const std::vector<binnacle::policy::policy> then{reads("a", "old", 4, "2020"),
+                                                     reads("b", "young", 6, "2026")};
+    const std::vector<binnacle::policy::policy> now{
+        reads("a", "old", 9, "2020"), reads("b", "young", 6, "2026"), reads("c", "new", 2, "2019")};
     chooser whole(columns(10)), again(columns(10)), fresh(columns(10));
     whole.choose(then);
     again.chosen.recall(whole.chosen.in_force());
@@ -217,7 +218,7 @@ TEST_SUITE("aggregator/policy/affordable") {
         p.strategies[0].rules[0].labels.emplace_back(fmt::format("k{}", i), "v");
       return p;
     };
-    std::vector<policy::policy> before, after;
+    std::vector<binnacle::policy::policy> before, after;
     bill all;
     constexpr std::size_t number = 14;
     for (std::size_t i = 0; i < number; ++i) {

@@ -12,7 +12,7 @@ namespace {
 using namespace binnacle;
 using namespace binnacle::policy;
 
-policy::policy one(const std::string& strategies) {
+binnacle::policy::policy one(const std::string& strategies) {
   const auto read =
       parse_policies("p.yaml",
                      "apiVersion: telemetry.intel.com/v1alpha1\nkind: TASPolicy\nmetadata: {name: p}\n"
