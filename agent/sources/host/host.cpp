@@ -327,7 +327,6 @@ void host_source::set_aside(figure& f, std::vector<contender>& all, instant now,
     show_set_aside(ways[w].source, why, out);
     auto& c = all[w];
     c.in_doubt = std::ranges::any_of(f.checks[w], &whole_machine_check::in_doubt);
-    if (c.in_doubt && c.value) c.why = absence::implausible;
     if (why == disbelief::none) continue;
     c.in_doubt = false;
     c.set_aside = true;
@@ -437,29 +436,23 @@ disbelief host_source::compare(figure& f, std::size_t way, const std::vector<con
     whole = {0, now};  // its own source has already found the number implausible, most often 0 W
     told = true;
   }
-  // A sum of supplies that lacks one is no fault of the others where it does not count anyway.
-  bool beside_another = false;
-  for (std::size_t w = 0; w < all.size(); ++w) {
-    if (mine.witness && w != way && all[w].value && ways[w].of == mine.of)
-      beside_another = beside_another || f.set_aside_for[w] == disbelief::none;
-  }
   auto why = disbelief::none;
   for (std::size_t i = 0; i < mine.compared.size(); ++i) {
     auto with =
         mine.compared[i].with.empty() ? witness_of(f, now, out) : way_named(ways, mine.compared[i].with);
     // Sensors that a person names need not be those of the processors.
-    if (with && ways[*with].named && options_.powers != usual_powers) with.reset();
+    if (mine.compared[i].with == "hwmon" && options_.powers != usual_powers) with.reset();
     // Supplies may feed other machines, too: where another meter speaks of this machine, they say nothing.
-    if (mine.compared[i].last_resort && is_vouched_for(f, now, out)) with.reset();
+    if (mine.compared[i].with == "supplies" && is_vouched_for(f, now, out)) with.reset();
     auto& check = f.checks[way][i];
     const auto found =
         check.look(whole, with ? testimony(f, *with, out, now) : whole_machine_check::witness{}, now);
     if (why != disbelief::none || found == disbelief::none) continue;
     why = found;
-    if (!beside_another && (!told || found != disbelief::zero))
+    if (!told || found != disbelief::zero)
       doubt(sentence(mine.source, only_sensor(f.parts[way]), check, with ? ways[*with].source : "rapl"));
   }
-  const bool impossible = why != disbelief::none && why != disbelief::stands_still && !beside_another;
+  const bool impossible = why != disbelief::none && why != disbelief::stands_still;
   withhold(f, way, impossible, out);
   return why;
 }
@@ -626,13 +619,6 @@ void host_source::set_absent(figure& f, std::size_t first_there, const std::vect
   const auto last = *f.announced;
   const auto best = what.ways[last].source;
   out.set_absent(f.series, all[last].why);
-  if (all[last].in_doubt && all[last].value) {
-    doubt(
-        fmt::format("{} has no value because {} contradicts another meter: it counts when they agree, or is "
-                    "set aside within a minute",
-                    what.family, best));
-    return;
-  }
   if (!f.parts[last].present().empty() && !f.parts[last].missing().empty()) {
     doubt(
         fmt::format("{} has no value because {} is gone, and {} counted it before: bring it back, or restart "

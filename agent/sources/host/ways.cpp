@@ -41,7 +41,7 @@ constexpr whole_machine_check::settings far_below{.below_for = 60s,
                                                   .tolerance_watts = 0};
 constexpr comparison of_dcmi[] = {{"", slowly_or_hanging}, {"psys", slowly}, {"bmc", same_thing}};
 constexpr comparison of_bmc[] = {
-    {"", slowly_or_hanging}, {"psys", slowly}, {"dcmi", same_thing}, {"supplies", far_below, true}};
+    {"", slowly_or_hanging}, {"psys", slowly}, {"dcmi", same_thing}, {"supplies", far_below}};
 constexpr comparison of_supplies[] = {
     {"", slowly_or_hanging}, {"psys", slowly}, {"dcmi", same_thing}, {"bmc", same_thing}};
 constexpr comparison of_psys[] = {{"", {.below_for = 10s, .may_hang = false}}};
@@ -50,7 +50,7 @@ constexpr comparison of_chips[] = {{"rapl", slowly}};
 constexpr way power_ways[] = {
     {.source = "dcmi", .parts = dcmi, .compared = of_dcmi, .sisters = dcmi_window},
     {.source = "bmc", .parts = bmc_power, .bays = true, .looked_for = "bmc_sensors", .compared = of_bmc},
-    {.source = "supplies", .parts = supplies, .bays = true, .witness = true, .compared = of_supplies},
+    {.source = "supplies", .parts = supplies, .bays = true, .compared = of_supplies},
     {.source = "psys",
      .parts = psys,
      .of = platform,

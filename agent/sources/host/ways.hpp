@@ -19,7 +19,6 @@ constexpr bool of_processors(reach r) { return r <= packages; }
 struct comparison {
   std::string_view with;  ///< source of the other way; empty: the best way that measures the processors
   whole_machine_check::settings how;
-  bool last_resort = false;  ///< only while neither DCMI nor a meter of the processors has a value
 };
 
 /// One way to know a figure. A sum is absent if any of its parts is. A maximum is taken over the parts that
@@ -34,9 +33,6 @@ struct way {
   bool parts_on = false;    ///< none of the parts may be 0
   bool one_counts = false;  ///< each part is the whole, but only one of them ever moves
   bool bays = false;        ///< a part may be the sensor of an empty bay
-  /// Its parts may measure less than the machine, or more. While another way with the same reach counts, they
-  /// are true beside it.
-  bool witness = false;
   /// A family that the source announces. While the source still looks for the parts, this family has no
   /// value.
   std::string_view looked_for = {};

@@ -139,13 +139,12 @@ result<void> textfile_source::read(board& out) {
   parsing_ends_ = time_.worked() + options_.longest_parsing;
   files_that_wait_ = 0;
   // First handle files that are gone, so that a file with another name can take over their series.
-  std::vector<std::string> unlisted;
   for (auto it = files_.begin(); it != files_.end();) {
     auto& f = it->second;
     if (!f.gone_at && !std::binary_search(names.begin(), names.end(), it->first)) {
       // In a folder that was not read to its end, the file may be there.
       if (is_overfull_ && folder_entry::look(options_.folder, it->first)) {
-        unlisted.push_back(it->first);
+        look_at(it->first, now, out);
       } else {
         vanish(f, now, out);
       }
@@ -159,10 +158,6 @@ result<void> textfile_source::read(board& out) {
       f.held.sweep(now, out);
     }
     ++it;
-  }
-  if (!unlisted.empty()) {  // they take turns with the others
-    names.insert(names.end(), unlisted.begin(), unlisted.end());
-    std::ranges::sort(names);
   }
   files_left_out_ = 0;
   std::rotate(names.begin(), std::ranges::lower_bound(names, std::exchange(next_, {})), names.end());

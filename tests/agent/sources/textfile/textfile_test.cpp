@@ -1,7 +1,6 @@
 #include "tests/agent/sources/textfile/textfile_folder.hpp"
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
 
 #include <chrono>
 #include <filesystem>
@@ -97,33 +96,6 @@ TEST_CASE("files that take long to parse take turns, and the others' values age"
   CHECK(shown(f.out, "c").substr(0, 1) == "1");
   CHECK(slow.limitation().empty());
   CHECK(f.read_at("a.prom") == f.clock.now);  // it has not changed
-}
-
-// Before, those that the listing lacked were parsed first, always in the order of their names.
-TEST_CASE("files take turns in a folder that is not looked at to its end, too") {
-  folder f;
-  const auto say = [&f](int round) {
-    for (const char* name : {"a", "b", "c", "d"})
-      f.settled(std::string(name) + ".prom", fmt::format("{} {}\n", name, round));
-  };
-  say(0);
-  duration spent{}, each{};
-  auto clocks = f.clock.source();
-  clocks.worked = [&] { return spent += each; };
-  textfile_source slow({.folder = f.path.path(), .entries = 10}, clocks);
-  REQUIRE(slow.discover(f.out));
-  REQUIRE(slow.read(f.out));
-  for (int i = 0; i < 200; ++i) f.settled(fmt::format("{}.txt", i), "");
-  each = 30ms;
-  for (int round = 1; round <= 8; ++round) {
-    say(round);
-    f.clock.now += 1s;
-    REQUIRE(slow.read(f.out));
-  }
-  for (const char* name : {"a", "b", "c", "d"}) {
-    CAPTURE(name);
-    CHECK(to_double(entry_of(f.out, name)->value) > 3);
-  }
 }
 
 TEST_CASE("a file that vanishes leaves its series missing, and after ten minutes forgotten") {

@@ -421,27 +421,6 @@ TEST_CASE("a source that contradicts already is not begun with when another one 
   }
 }
 
-TEST_CASE("a source that counted, went and comes back with a contradiction: absent, and it is said why") {
-  desk d;
-  d.has_dcmi();
-  d.parts(160);
-  d.out.set(d.dcmi, 300.0);
-  d.pass(10);
-  CHECK(d.node("dcmi") == "300.0");
-  d.out.set_absent(d.dcmi, absence::no_data);
-  d.pass(40);
-  CHECK(d.node("dcmi") == "no_data");
-  d.out.set(d.dcmi, 80.0);
-  d.pass(20);
-  CHECK(d.node("dcmi") == "implausible");
-  CHECK(holds(d.host.limitation(), "dcmi contradicts another meter"));
-  CHECK_FALSE(holds(d.host.limitation(), "restart"));
-  d.out.set(d.dcmi, 290.0);
-  d.pass(10);
-  CHECK(d.node("dcmi") == "290.0");
-  CHECK(d.host.limitation().empty());
-}
-
 // The sensor that is called the system's may be that of a network card, or stand at a small number. Without
 // RAPL and DCMI nothing else showed it, and the node won every placement by lowest watts.
 TEST_CASE("a sensor of the system that says a fifth of what the supplies draw is not believed") {
@@ -492,14 +471,6 @@ TEST_CASE("a sensor of the system that says a fifth of what the supplies draw is
     say(390, 100);
     pass(100);
     CHECK(d.node("bmc") == "390.0");
-    CHECK(d.set_aside("supplies", "below_other") == "1");
-  }
-  SUBCASE("and a sum that lacks one takes nothing from the other supplies' own watts") {
-    say(390, 100);
-    pass(100);
-    CHECK(shown(d.out, "bmc_power_watts",
-                {{"sensor", "PS1"}, {"entity", "x"}, {"id", "PS1"}, {"scope", "supply"}}) == "100.0");
-    CHECK(d.host.limitation().empty());
   }
 }
 
