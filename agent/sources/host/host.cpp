@@ -317,6 +317,7 @@ void host_source::set_aside(figure& f, std::vector<contender>& all, instant now,
   for (auto w = all.size(); w-- > 0;) {
     if (!ways[w].judged()) continue;
     auto& why = f.set_aside_for[w];
+    const auto told_so_far = limitation_.size();
     if (f.parts[w].present().empty()) {
       f.checks[w] = checks_of(ways[w]);
       why = disbelief::none;
@@ -324,7 +325,9 @@ void host_source::set_aside(figure& f, std::vector<contender>& all, instant now,
     } else {
       why = judge(f, w, all, now, out);
     }
-    show_set_aside(ways[w].source, why, out);
+    const bool missed = is_missed(f, w, all);
+    if (!missed) limitation_.resize(told_so_far);
+    show_set_aside(ways[w].source, missed ? why : disbelief::none, out);
     auto& c = all[w];
     c.in_doubt = std::ranges::any_of(f.checks[w], &whole_machine_check::in_doubt);
     if (why == disbelief::none) continue;
@@ -336,7 +339,20 @@ void host_source::set_aside(figure& f, std::vector<contender>& all, instant now,
   }
 }
 
+// Whether people must know that a way is set aside. Nobody misses a witness while another way speaks of the
+// whole machine.
+bool host_source::is_missed(const figure& f, std::size_t way, const std::vector<contender>& all) {
+  const auto ways = composites[f.which].ways;
+  if (!ways[way].witness) return true;
+  for (std::size_t other = 0; other < all.size(); ++other) {
+    const bool as_much = other != way && ways[other].of >= ways[way].of;
+    if (as_much && all[other].value && f.set_aside_for[other] == disbelief::none) return false;
+  }
+  return true;
+}
+
 void host_source::withhold(const figure& f, std::size_t way, bool withheld, board& out) {
+  withheld = withheld && !composites[f.which].ways[way].witness;
   for (const auto& p : f.parts[way].present()) out.withhold(p.ref, absence::implausible, withheld);
   for (const auto s : f.sisters[way]) out.withhold(s, absence::implausible, withheld);
 }

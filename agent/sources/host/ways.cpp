@@ -50,7 +50,7 @@ constexpr comparison of_chips[] = {{"rapl", slowly}};
 constexpr way power_ways[] = {
     {.source = "dcmi", .parts = dcmi, .compared = of_dcmi, .sisters = dcmi_window},
     {.source = "bmc", .parts = bmc_power, .bays = true, .looked_for = "bmc_sensors", .compared = of_bmc},
-    {.source = "supplies", .parts = supplies, .bays = true, .compared = of_supplies},
+    {.source = "supplies", .parts = supplies, .bays = true, .witness = true, .compared = of_supplies},
     {.source = "psys",
      .parts = psys,
      .of = platform,

@@ -33,6 +33,9 @@ struct way {
   bool parts_on = false;    ///< none of the parts may be 0
   bool one_counts = false;  ///< each part is the whole, but only one of them ever moves
   bool bays = false;        ///< a part may be the sensor of an empty bay
+  /// It is there only beside a better way, whose lies it shows. Its parts may be right although their sum is
+  /// not the machine's, so they are not withheld.
+  bool witness = false;
   /// A family that the source announces. While the source still looks for the parts, this family has no
   /// value.
   std::string_view looked_for = {};
