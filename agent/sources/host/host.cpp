@@ -294,6 +294,12 @@ std::optional<std::size_t> host_source::witness_of(const figure& f, instant now,
   return present;
 }
 
+// The way that a comparison names.
+std::optional<std::size_t> host_source::other_way(const figure& f, std::string_view with, instant now,
+                                                  const board& from) {
+  return with.empty() ? witness_of(f, now, from) : way_named(composites[f.which].ways, with);
+}
+
 // What this way says when another way is compared with it.
 whole_machine_check::witness host_source::testimony(const figure& f, std::size_t way, const board& from,
                                                     instant now) const {
@@ -413,14 +419,15 @@ disbelief host_source::judge(figure& f, std::size_t way, std::vector<contender>&
   return compare(f, way, all, now, out);
 }
 
-// Whether DCMI or a meter of the processors, with which the BMC's sensor is compared, has a value.
-bool host_source::is_vouched_for(const figure& f, instant now, const board& from) const {
-  const auto speaks = [&](std::optional<std::size_t> way) {
-    if (!way) return false;
-    const auto says = testimony(f, *way, from, now);
+// Whether another way with which this one is compared, and which is more than a witness, has a value.
+bool host_source::is_vouched_for(const figure& f, std::size_t way, instant now, const board& from) const {
+  const auto ways = composites[f.which].ways;
+  return std::ranges::any_of(ways[way].compared, [&](const comparison& c) {
+    const auto other = other_way(f, c.with, now, from);
+    if (!other || ways[*other].witness) return false;
+    const auto says = testimony(f, *other, from, now);
     return says.parts > 0 && !says.is_void;
-  };
-  return speaks(witness_of(f, now, from)) || speaks(way_named(composites[f.which].ways, "dcmi"));
+  });
 }
 
 // The parts that say 0 W although they cannot, or less, which their own source withholds. A chip's or
@@ -454,12 +461,10 @@ disbelief host_source::compare(figure& f, std::size_t way, const std::vector<con
   }
   auto why = disbelief::none;
   for (std::size_t i = 0; i < mine.compared.size(); ++i) {
-    auto with =
-        mine.compared[i].with.empty() ? witness_of(f, now, out) : way_named(ways, mine.compared[i].with);
-    // Sensors that a person names need not be those of the processors.
-    if (mine.compared[i].with == "hwmon" && options_.powers != usual_powers) with.reset();
+    auto with = other_way(f, mine.compared[i].with, now, out);
+    if (mine.compared[i].usual_sensors && options_.powers != usual_powers) with.reset();
     // Supplies may feed other machines, too: where another meter speaks of this machine, they say nothing.
-    if (mine.compared[i].with == "supplies" && is_vouched_for(f, now, out)) with.reset();
+    if (with && ways[*with].witness && is_vouched_for(f, way, now, out)) with.reset();
     auto& check = f.checks[way][i];
     const auto found =
         check.look(whole, with ? testimony(f, *with, out, now) : whole_machine_check::witness{}, now);

@@ -84,6 +84,8 @@ class host_source final : public source {
   static bool is_missed(const figure& f, std::size_t way, const std::vector<contender>& all);
   std::vector<board::series_ref> zeros_of(const figure& f, std::size_t way, const board& from) const;
   static std::optional<std::size_t> witness_of(const figure& f, instant now, const board& from);
+  static std::optional<std::size_t> other_way(const figure& f, std::string_view with, instant now,
+                                              const board& from);
   whole_machine_check::witness testimony(const figure& f, std::size_t way, const board& from,
                                          instant now) const;
   disbelief judge(figure& f, std::size_t way, std::vector<contender>& all, instant now, board& out);
@@ -92,7 +94,7 @@ class host_source final : public source {
   void doubt(std::string sentence);
   void show_set_aside(std::string_view way, disbelief why, board& out);
   void update(figure& f, instant now, board& out);
-  bool is_vouched_for(const figure& f, instant now, const board& from) const;
+  bool is_vouched_for(const figure& f, std::size_t way, instant now, const board& from) const;
   bool lacks_a_socket(const figure& f, std::size_t way) const;
   std::optional<double> least_of_a_socket(const figure& f, std::size_t way, const board& from) const;
   void tell_empty_bays(const figure& f, std::size_t way);

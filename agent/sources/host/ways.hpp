@@ -19,6 +19,9 @@ constexpr bool of_processors(reach r) { return r <= packages; }
 struct comparison {
   std::string_view with;  ///< source of the other way; empty: the best way that measures the processors
   whole_machine_check::settings how;
+  /// Only while the other way has the agent's own choice of sensors: those that a person names may measure
+  /// more.
+  bool usual_sensors = false;
 };
 
 /// One way to know a figure. A sum is absent if any of its parts is. A maximum is taken over the parts that

@@ -461,6 +461,14 @@ TEST_CASE("a sensor of the system that says a fifth of what the supplies draw is
     CHECK(d.node("bmc") == "150.0");
     CHECK(d.host.limitation().empty());
   }
+  SUBCASE("not while psys, which may be all that RAPL has, speaks of the machine") {
+    const auto platform = d.out.add_group("rapl", "", 1s, 10s);
+    d.out.set(d.out.add_series(platform, "rapl_zone_power_watts", {{"zone", "psys"}}), 60.0);
+    say(70, 200);
+    for (int i = 0; i < 100; ++i) d.tick({d.bmc, platform});
+    CHECK(d.node("bmc") == "70.0");
+    CHECK(d.host.limitation().empty());
+  }
   SUBCASE("a supply that the sum lacks takes nothing from the sensor") {
     say(390, 100);
     pass(100);
