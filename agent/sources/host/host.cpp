@@ -336,7 +336,10 @@ void host_source::set_aside(figure& f, std::vector<contender>& all, instant now,
     show_set_aside(ways[w].source, missed ? why : disbelief::none, out);
     auto& c = all[w];
     c.in_doubt = std::ranges::any_of(f.checks[w], &whole_machine_check::in_doubt);
-    if (why == disbelief::none) continue;
+    if (why == disbelief::none) {
+      if (c.in_doubt) c.why = absence::implausible;
+      continue;
+    }
     c.in_doubt = false;
     c.set_aside = true;
     c.awaited = false;
@@ -547,7 +550,7 @@ void host_source::update(figure& f, instant now, board& out) {
   if (best && all[*best].value) {
     set_value(f, *best, all, out);
   } else if (!best && first_there) {
-    set_absent(f, *first_there, all, out);
+    set_absent(f, *first_there, all, now, out);
   } else if (!best && f.announced) {
     out.remove_group(f.group);
     f.announced.reset();
@@ -634,12 +637,22 @@ const part_inventory::part* host_source::silent_supply(const figure& f, std::siz
 // The node has sources for the figure, but no value now. The series keeps the source that gave the last
 // value.
 void host_source::set_absent(figure& f, std::size_t first_there, const std::vector<contender>& all,
-                             board& out) {
+                             instant now, board& out) {
   const auto& what = composites[f.which];
   if (!f.announced || !f.choice.began()) show(f, first_there, metrics::stale_after(options_.period), out);
   const auto last = *f.announced;
   const auto best = what.ways[last].source;
   out.set_absent(f.series, all[last].why);
+  if (all[last].in_doubt && all[last].value) {
+    const auto at = std::ranges::find_if(f.checks[last], &whole_machine_check::in_doubt);
+    const auto& c = what.ways[last].compared[static_cast<std::size_t>(at - f.checks[last].begin())];
+    const auto other = other_way(f, c.with, now, out);
+    doubt(fmt::format(
+        "{} has no value now because {} contradicts {}: {} counts when the two agree, or is set aside after "
+        "{}",
+        what.family, best, other ? what.ways[*other].source : "another meter", best, human(c.how.below_for)));
+    return;
+  }
   if (!f.parts[last].present().empty() && !f.parts[last].missing().empty()) {
     doubt(
         fmt::format("{} has no value because {} is gone, and {} counted it before: bring it back, or restart "

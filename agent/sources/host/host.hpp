@@ -100,7 +100,8 @@ class host_source final : public source {
   void tell_empty_bays(const figure& f, std::size_t way);
   static const part_inventory::part* silent_supply(const figure& f, std::size_t way, const board& from);
   void set_value(figure& f, std::size_t best, const std::vector<contender>& all, board& out);
-  void set_absent(figure& f, std::size_t first_there, const std::vector<contender>& all, board& out);
+  void set_absent(figure& f, std::size_t first_there, const std::vector<contender>& all, instant now,
+                  board& out);
 
   host_options options_;
   clocks time_;

@@ -421,6 +421,39 @@ TEST_CASE("a source that contradicts already is not begun with when another one 
   }
 }
 
+// Before, host_power_watts was `missing`, and the status of `host` said that DCMI has no value and that a
+// restart helps.
+TEST_CASE("the source that counted comes back with a number that contradicts another one") {
+  desk d;
+  d.has_dcmi();
+  d.parts(150);
+  d.out.set(d.dcmi, 240.0);
+  d.pass(10);
+  CHECK(d.node("dcmi") == "240.0");
+  d.out.set_absent(d.dcmi, absence::no_data);  // the BMC is reset
+  d.pass(20);
+  CHECK(d.node("dcmi") == "no_data");
+  d.out.set(d.dcmi, 80.0);  // and its mean begins low
+  d.pass(1);
+  CHECK(d.node("dcmi") == "implausible");
+  CHECK(d.out.series()[d.dcmi].reason == absence::none);  // nobody knows yet
+  CHECK(holds(d.host.limitation(), "dcmi contradicts rapl: dcmi counts when the two agree"));
+  CHECK_FALSE(holds(d.host.limitation(), "restart"));
+  SUBCASE("and agrees before its minute is over") {
+    d.pass(50);
+    CHECK(d.node("dcmi") == "implausible");
+    d.out.set(d.dcmi, 240.0);
+    d.pass(1);
+    CHECK(d.node("dcmi") == "240.0");
+    CHECK(d.host.limitation().empty());
+  }
+  SUBCASE("and does not agree: it is set aside") {
+    d.pass(60);
+    CHECK(d.set_aside("dcmi", "below_parts") == "1");
+    CHECK_FALSE(holds(d.host.limitation(), "when the two agree"));
+  }
+}
+
 // The sensor that is called the system's may be that of a network card, or stand at a small number. Without
 // RAPL and DCMI nothing else showed it, and the node won every placement by lowest watts.
 TEST_CASE("a sensor of the system that says a fifth of what the supplies draw is not believed") {
