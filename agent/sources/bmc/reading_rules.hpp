@@ -1,5 +1,6 @@
 #pragma once
 
+#include "agent/base/inlet_sensors.hpp"
 #include "agent/ipmi/protocol/protocol.hpp"
 #include "agent/sources/power_rules.hpp"
 
@@ -10,9 +11,12 @@ namespace binnacle::agent {
 /// Why a reading has no value: its own reason, or `implausible` if it says that the whole machine draws 0 W
 /// (DCMI, a sensor of the system's power). The machine is on, since we run on it. A single power supply may
 /// draw nothing, but nothing draws less. Nor does anything draw more than a rack: the number is in mW then,
-/// or its record has a wrong exponent. Believed, it would set a true DCMI aside.
+/// or its record has a wrong exponent. Believed, it would set a true DCMI aside. An inlet sensor
+/// is implausible if incoming air cannot have its temperature (may_be_air()).
 inline absence reason_of(const ipmi::sensor& s, const ipmi::reading& r) noexcept {
   if (r.reason != absence::none || !r.value) return r.reason;
+  if (s.kind == ipmi::sensor_kind::temperature && s.role == ipmi::sensor_role::inlet)
+    return may_be_air(*r.value) ? absence::none : absence::implausible;
   const bool dcmi = s.key == "dcmi.power";
   if (!dcmi && s.kind != ipmi::sensor_kind::power) return absence::none;
   const bool whole = dcmi || s.role == ipmi::sensor_role::system_power;
@@ -36,7 +40,8 @@ inline constexpr std::string_view outside_said =
 
 /// What people are told about a sensor that is implausible for this reason.
 inline constexpr std::string_view impossible_said =
-    "says 0 W or less although the machine is on, or more than 100 kW";
+    "says 0 W or less although the machine is on, more than 100 kW, or a temperature that incoming air "
+    "cannot have";
 inline constexpr std::string_view impossible_remedy =
     "look at it with the BMC's own tools, reset the BMC, or install newer firmware; it has no value until "
     "its number can be true";

@@ -24,8 +24,8 @@ class sensor_series {
   /// no sample from the future.
   void show(const ipmi::reading& r, instant now, board& out);
   std::size_t size() const noexcept { return sensors_.size(); }
-  /// Which sensors say watts that cannot be true (reading_rules.hpp), else whether the statistics are not
-  /// believed: one sentence with the remedy. Empty if all is well.
+  /// Which sensors say watts or a temperature that cannot be true (reading_rules.hpp), else whether the
+  /// statistics are not believed: one sentence with the remedy. Empty if all is well.
   std::string doubted() const;
 
  private:

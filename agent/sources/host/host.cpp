@@ -294,6 +294,12 @@ std::optional<std::size_t> host_source::witness_of(const figure& f, instant now,
   return present;
 }
 
+// The way that a comparison names.
+std::optional<std::size_t> host_source::other_way(const figure& f, std::string_view with, instant now,
+                                                  const board& from) {
+  return with.empty() ? witness_of(f, now, from) : way_named(composites[f.which].ways, with);
+}
+
 // What this way says when another way is compared with it.
 whole_machine_check::witness host_source::testimony(const figure& f, std::size_t way, const board& from,
                                                     instant now) const {
@@ -317,6 +323,7 @@ void host_source::set_aside(figure& f, std::vector<contender>& all, instant now,
   for (auto w = all.size(); w-- > 0;) {
     if (!ways[w].judged()) continue;
     auto& why = f.set_aside_for[w];
+    const auto told_so_far = limitation_.size();
     if (f.parts[w].present().empty()) {
       f.checks[w] = checks_of(ways[w]);
       why = disbelief::none;
@@ -324,10 +331,15 @@ void host_source::set_aside(figure& f, std::vector<contender>& all, instant now,
     } else {
       why = judge(f, w, all, now, out);
     }
-    show_set_aside(ways[w].source, why, out);
+    const bool missed = is_missed(f, w, all);
+    if (!missed) limitation_.resize(told_so_far);
+    show_set_aside(ways[w].source, missed ? why : disbelief::none, out);
     auto& c = all[w];
     c.in_doubt = std::ranges::any_of(f.checks[w], &whole_machine_check::in_doubt);
-    if (why == disbelief::none) continue;
+    if (why == disbelief::none) {
+      if (c.in_doubt) c.why = absence::implausible;
+      continue;
+    }
     c.in_doubt = false;
     c.set_aside = true;
     c.awaited = false;
@@ -336,7 +348,20 @@ void host_source::set_aside(figure& f, std::vector<contender>& all, instant now,
   }
 }
 
+// Whether people must know that a way is set aside. Nobody misses a witness while another way speaks of the
+// whole machine.
+bool host_source::is_missed(const figure& f, std::size_t way, const std::vector<contender>& all) {
+  const auto ways = composites[f.which].ways;
+  if (!ways[way].witness) return true;
+  for (std::size_t other = 0; other < all.size(); ++other) {
+    const bool as_much = other != way && ways[other].of >= ways[way].of;
+    if (as_much && all[other].value && f.set_aside_for[other] == disbelief::none) return false;
+  }
+  return true;
+}
+
 void host_source::withhold(const figure& f, std::size_t way, bool withheld, board& out) {
+  withheld = withheld && !composites[f.which].ways[way].witness;
   for (const auto& p : f.parts[way].present()) out.withhold(p.ref, absence::implausible, withheld);
   for (const auto s : f.sisters[way]) out.withhold(s, absence::implausible, withheld);
 }
@@ -397,14 +422,15 @@ disbelief host_source::judge(figure& f, std::size_t way, std::vector<contender>&
   return compare(f, way, all, now, out);
 }
 
-// Whether DCMI or a meter of the processors, with which the BMC's sensor is compared, has a value.
-bool host_source::is_vouched_for(const figure& f, instant now, const board& from) const {
-  const auto speaks = [&](std::optional<std::size_t> way) {
-    if (!way) return false;
-    const auto says = testimony(f, *way, from, now);
+// Whether another way with which this one is compared, and which is more than a witness, has a value.
+bool host_source::is_vouched_for(const figure& f, std::size_t way, instant now, const board& from) const {
+  const auto ways = composites[f.which].ways;
+  return std::ranges::any_of(ways[way].compared, [&](const comparison& c) {
+    const auto other = other_way(f, c.with, now, from);
+    if (!other || ways[*other].witness) return false;
+    const auto says = testimony(f, *other, from, now);
     return says.parts > 0 && !says.is_void;
-  };
-  return speaks(witness_of(f, now, from)) || speaks(way_named(composites[f.which].ways, "dcmi"));
+  });
 }
 
 // The parts that say 0 W although they cannot, or less, which their own source withholds. A chip's or
@@ -438,12 +464,10 @@ disbelief host_source::compare(figure& f, std::size_t way, const std::vector<con
   }
   auto why = disbelief::none;
   for (std::size_t i = 0; i < mine.compared.size(); ++i) {
-    auto with =
-        mine.compared[i].with.empty() ? witness_of(f, now, out) : way_named(ways, mine.compared[i].with);
-    // Sensors that a person names need not be those of the processors.
-    if (mine.compared[i].with == "hwmon" && options_.powers != usual_powers) with.reset();
+    auto with = other_way(f, mine.compared[i].with, now, out);
+    if (mine.compared[i].usual_sensors && options_.powers != usual_powers) with.reset();
     // Supplies may feed other machines, too: where another meter speaks of this machine, they say nothing.
-    if (mine.compared[i].with == "supplies" && is_vouched_for(f, now, out)) with.reset();
+    if (with && ways[*with].witness && is_vouched_for(f, way, now, out)) with.reset();
     auto& check = f.checks[way][i];
     const auto found =
         check.look(whole, with ? testimony(f, *with, out, now) : whole_machine_check::witness{}, now);
@@ -526,7 +550,7 @@ void host_source::update(figure& f, instant now, board& out) {
   if (best && all[*best].value) {
     set_value(f, *best, all, out);
   } else if (!best && first_there) {
-    set_absent(f, *first_there, all, out);
+    set_absent(f, *first_there, all, now, out);
   } else if (!best && f.announced) {
     out.remove_group(f.group);
     f.announced.reset();
@@ -613,12 +637,22 @@ const part_inventory::part* host_source::silent_supply(const figure& f, std::siz
 // The node has sources for the figure, but no value now. The series keeps the source that gave the last
 // value.
 void host_source::set_absent(figure& f, std::size_t first_there, const std::vector<contender>& all,
-                             board& out) {
+                             instant now, board& out) {
   const auto& what = composites[f.which];
   if (!f.announced || !f.choice.began()) show(f, first_there, metrics::stale_after(options_.period), out);
   const auto last = *f.announced;
   const auto best = what.ways[last].source;
   out.set_absent(f.series, all[last].why);
+  if (all[last].in_doubt && all[last].value) {
+    const auto at = std::ranges::find_if(f.checks[last], &whole_machine_check::in_doubt);
+    const auto& c = what.ways[last].compared[static_cast<std::size_t>(at - f.checks[last].begin())];
+    const auto other = other_way(f, c.with, now, out);
+    doubt(fmt::format(
+        "{} has no value now because {} contradicts {}: {} counts when the two agree, or is set aside after "
+        "{}",
+        what.family, best, other ? what.ways[*other].source : "another meter", best, human(c.how.below_for)));
+    return;
+  }
   if (!f.parts[last].present().empty() && !f.parts[last].missing().empty()) {
     doubt(
         fmt::format("{} has no value because {} is gone, and {} counted it before: bring it back, or restart "

@@ -41,9 +41,9 @@ struct host_options {
 /// as old as its oldest part, and expires with it. While a part that once counted is missing
 /// (part_inventory), a sum is absent; a maximum, too, because it may be lower. Only the sensor of a bay
 /// without a supply is left out of a sum. Each source of a figure is a way. A way that contradicts the
-/// machine's parts or another way (whole_machine_check) is set aside: its series are withheld, and it is
-/// checked again and again. Meanwhile the next way counts, unless it measures less of the machine than the
-/// way that counted before.
+/// machine's parts or another way (whole_machine_check) is set aside: its series are withheld (not those of a
+/// mere witness), and it is checked again and again. Meanwhile the next way counts, unless it measures less
+/// of the machine than the way that counted before.
 class host_source final : public source {
  public:
   explicit host_source(host_options options, clocks time = {});
@@ -81,8 +81,11 @@ class host_source final : public source {
   void show(figure& f, std::size_t way, duration stale_after, board& out) const;
   void set_aside(figure& f, std::vector<contender>& all, instant now, board& out);
   static void withhold(const figure& f, std::size_t way, bool withheld, board& out);
+  static bool is_missed(const figure& f, std::size_t way, const std::vector<contender>& all);
   std::vector<board::series_ref> zeros_of(const figure& f, std::size_t way, const board& from) const;
   static std::optional<std::size_t> witness_of(const figure& f, instant now, const board& from);
+  static std::optional<std::size_t> other_way(const figure& f, std::string_view with, instant now,
+                                              const board& from);
   whole_machine_check::witness testimony(const figure& f, std::size_t way, const board& from,
                                          instant now) const;
   disbelief judge(figure& f, std::size_t way, std::vector<contender>& all, instant now, board& out);
@@ -91,13 +94,14 @@ class host_source final : public source {
   void doubt(std::string sentence);
   void show_set_aside(std::string_view way, disbelief why, board& out);
   void update(figure& f, instant now, board& out);
-  bool is_vouched_for(const figure& f, instant now, const board& from) const;
+  bool is_vouched_for(const figure& f, std::size_t way, instant now, const board& from) const;
   bool lacks_a_socket(const figure& f, std::size_t way) const;
   std::optional<double> least_of_a_socket(const figure& f, std::size_t way, const board& from) const;
   void tell_empty_bays(const figure& f, std::size_t way);
   static const part_inventory::part* silent_supply(const figure& f, std::size_t way, const board& from);
   void set_value(figure& f, std::size_t best, const std::vector<contender>& all, board& out);
-  void set_absent(figure& f, std::size_t first_there, const std::vector<contender>& all, board& out);
+  void set_absent(figure& f, std::size_t first_there, const std::vector<contender>& all, instant now,
+                  board& out);
 
   host_options options_;
   clocks time_;

@@ -45,12 +45,12 @@ constexpr comparison of_bmc[] = {
 constexpr comparison of_supplies[] = {
     {"", slowly_or_hanging}, {"psys", slowly}, {"dcmi", same_thing}, {"bmc", same_thing}};
 constexpr comparison of_psys[] = {{"", {.below_for = 10s, .may_hang = false}}};
-constexpr comparison of_scmi[] = {{"hwmon", same_thing}};
+constexpr comparison of_scmi[] = {{.with = "hwmon", .how = same_thing, .usual_sensors = true}};
 constexpr comparison of_chips[] = {{"rapl", slowly}};
 constexpr way power_ways[] = {
     {.source = "dcmi", .parts = dcmi, .compared = of_dcmi, .sisters = dcmi_window},
     {.source = "bmc", .parts = bmc_power, .bays = true, .looked_for = "bmc_sensors", .compared = of_bmc},
-    {.source = "supplies", .parts = supplies, .bays = true, .compared = of_supplies},
+    {.source = "supplies", .parts = supplies, .bays = true, .witness = true, .compared = of_supplies},
     {.source = "psys",
      .parts = psys,
      .of = platform,

@@ -19,6 +19,9 @@ constexpr bool of_processors(reach r) { return r <= packages; }
 struct comparison {
   std::string_view with;  ///< source of the other way; empty: the best way that measures the processors
   whole_machine_check::settings how;
+  /// Only while the other way has the agent's own choice of sensors: those that a person names may measure
+  /// more.
+  bool usual_sensors = false;
 };
 
 /// One way to know a figure. A sum is absent if any of its parts is. A maximum is taken over the parts that
@@ -33,6 +36,9 @@ struct way {
   bool parts_on = false;    ///< none of the parts may be 0
   bool one_counts = false;  ///< each part is the whole, but only one of them ever moves
   bool bays = false;        ///< a part may be the sensor of an empty bay
+  /// It is there only beside a better way, whose lies it shows. Its parts may be right although their sum is
+  /// not the machine's, so they are not withheld.
+  bool witness = false;
   /// A family that the source announces. While the source still looks for the parts, this family has no
   /// value.
   std::string_view looked_for = {};

@@ -487,10 +487,11 @@ std::string rapl_source::why_faulty(const metered_zone& z, const std::string& wh
     case energy_meter::fault::backwards:
       return fmt::format("{} runs backwards, so it is not used: {}", what, reload_remedy);
     case energy_meter::fault::wraps_unseen: {
-      const double wraps_after_ms = static_cast<double>(bounds.range_uj) / 1e3 / bounds.most_watts;
+      const double wraps_after_ms =
+          std::floor(static_cast<double>(bounds.range_uj) / 1e3 / bounds.most_watts);
       const auto remedy =
           wraps_after_ms > least_period_ms
-              ? fmt::format("set rapl-period below {:.0f} ms", std::floor(wraps_after_ms))
+              ? fmt::format("set rapl-period below {:.0f} ms", wraps_after_ms)
               : "its max_energy_range_uj may be wrong; report it to the kernel's or the hypervisor's makers";
       return fmt::format(
           "{} starts again at 0 after {:g} J, perhaps more than once between two readings, so it is not "

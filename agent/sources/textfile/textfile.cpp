@@ -138,13 +138,14 @@ result<void> textfile_source::read(board& out) {
   ++round_;
   parsing_ends_ = time_.worked() + options_.longest_parsing;
   files_that_wait_ = 0;
+  std::vector<std::string> unlisted;  // there, although the listing did not get to them
   // First handle files that are gone, so that a file with another name can take over their series.
   for (auto it = files_.begin(); it != files_.end();) {
     auto& f = it->second;
     if (!f.gone_at && !std::binary_search(names.begin(), names.end(), it->first)) {
       // In a folder that was not read to its end, the file may be there.
       if (is_overfull_ && folder_entry::look(options_.folder, it->first)) {
-        look_at(it->first, now, out);
+        unlisted.push_back(it->first);
       } else {
         vanish(f, now, out);
       }
@@ -160,6 +161,10 @@ result<void> textfile_source::read(board& out) {
     ++it;
   }
   files_left_out_ = 0;
+  if (!unlisted.empty()) {  // they take turns with the others
+    names.insert(names.end(), unlisted.begin(), unlisted.end());
+    std::ranges::sort(names);
+  }
   std::rotate(names.begin(), std::ranges::lower_bound(names, std::exchange(next_, {})), names.end());
   for (const auto& name : names) {
     if (!files_.contains(name) && files_.size() >= options_.files && !make_room(out)) {

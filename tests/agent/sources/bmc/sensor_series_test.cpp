@@ -178,6 +178,28 @@ TEST_CASE("more watts than a rack draws are implausible, and leave a true DCMI a
   CHECK(b.series.doubted().empty());
 }
 
+TEST_CASE("a temperature that incoming air cannot have is implausible, of another sensor it is a value") {
+  board_under_test b;
+  auto inlet = sensor_of("20.0.1", "Inlet Temp");
+  inlet.role = sensor_role::inlet;
+  inlet.limits.lower_critical = 5;
+  tell(b.view, {inlet, sensor_of("20.0.2", "VRM Temp")});
+  b.announce();
+  const auto say = [&](double celsius) {
+    for (const char* key : {"20.0.1", "20.0.2"}) b.show(reading_of(key, celsius));
+    return shown(b.out, "bmc_inlet_temperature_celsius", labels("Inlet Temp", "20.0.1"));
+  };
+  for (const double dead : {127.0, -128.0}) {
+    CHECK(say(dead) == "implausible");
+    CHECK(shown(b.out, "bmc_temperature_celsius", labels("Inlet Temp", "20.0.1")) == "implausible");
+    CHECK(entry_of(b.out, "bmc_temperature_celsius", labels("VRM Temp", "20.0.2"))->reason == absence::none);
+    CHECK(b.series.doubted().starts_with("Inlet Temp: says"));
+    CHECK(agent::test::holds(b.series.doubted(), "a temperature that incoming air cannot have"));
+  }
+  CHECK(say(0) == "0.0");
+  CHECK(b.series.doubted().empty());
+}
+
 TEST_CASE("statistics that contradict each other are absent at once, those that contradict the value later") {
   board_under_test b;
   tell(b.view, {sensor_of("dcmi.power", "DCMI Power", sensor_kind::power, "watts")});

@@ -4,8 +4,10 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <chrono>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace textfile_bounds_test {
 
@@ -178,6 +180,30 @@ TEST_CASE(
   for (int i = 0; i < 200; ++i) f.path.remove(fmt::format("{}.txt", i));
   f.look();
   CHECK(f.source.limitation().empty());
+}
+
+// Before, the first of the files that the listing did not get to was parsed at every round, and no other one.
+TEST_CASE("files that take long to parse take turns in a folder with too many entries, too") {
+  folder f;
+  duration spent{};
+  auto clocks = f.clock.source();
+  clocks.worked = [&spent] { return spent += std::chrono::milliseconds(30); };  // each file takes so long
+  textfile_source slow({.folder = f.path.path(), .entries = 20}, clocks);
+  REQUIRE(slow.discover(f.out));
+  const std::vector<std::string> names{"a", "b", "c", "d"};
+  const auto look = [&](int number) {
+    for (const auto& name : names) f.settled(name + ".prom", fmt::format("{} {}\n", name, number));
+    f.clock.now += std::chrono::seconds(1);
+    REQUIRE(slow.read(f.out));
+  };
+  for (int round = 0; round < 8; ++round) look(1);
+  for (int i = 0; i < 200; ++i) f.settled(fmt::format("{}.txt", i), "");
+  for (int round = 0; round < 8; ++round) look(2);
+  for (const auto& name : names) {
+    CAPTURE(name);
+    REQUIRE(entry_of(f.out, name) != nullptr);
+    CHECK(to_double(entry_of(f.out, name)->value) == 2);
+  }
 }
 
 TEST_CASE("a series that would not fit even after others are forgotten makes none of them be forgotten") {

@@ -421,22 +421,49 @@ TEST_CASE("a source that contradicts already is not begun with when another one 
   }
 }
 
+// Before, host_power_watts was `missing`, and the status of `host` said that DCMI has no value and that a
+// restart helps.
+TEST_CASE("the source that counted comes back with a number that contradicts another one") {
+  desk d;
+  d.has_dcmi();
+  d.parts(150);
+  d.out.set(d.dcmi, 240.0);
+  d.pass(10);
+  CHECK(d.node("dcmi") == "240.0");
+  d.out.set_absent(d.dcmi, absence::no_data);  // the BMC is reset
+  d.pass(20);
+  CHECK(d.node("dcmi") == "no_data");
+  d.out.set(d.dcmi, 80.0);  // and its mean begins low
+  d.pass(1);
+  CHECK(d.node("dcmi") == "implausible");
+  CHECK(d.out.series()[d.dcmi].reason == absence::none);  // nobody knows yet
+  CHECK(holds(d.host.limitation(), "dcmi contradicts rapl: dcmi counts when the two agree"));
+  CHECK_FALSE(holds(d.host.limitation(), "restart"));
+  SUBCASE("and agrees before its minute is over") {
+    d.pass(50);
+    CHECK(d.node("dcmi") == "implausible");
+    d.out.set(d.dcmi, 240.0);
+    d.pass(1);
+    CHECK(d.node("dcmi") == "240.0");
+    CHECK(d.host.limitation().empty());
+  }
+  SUBCASE("and does not agree: it is set aside") {
+    d.pass(60);
+    CHECK(d.set_aside("dcmi", "below_parts") == "1");
+    CHECK_FALSE(holds(d.host.limitation(), "when the two agree"));
+  }
+}
+
 // The sensor that is called the system's may be that of a network card, or stand at a small number. Without
 // RAPL and DCMI nothing else showed it, and the node won every placement by lowest watts.
 TEST_CASE("a sensor of the system that says a fifth of what the supplies draw is not believed") {
   desk d;
-  const auto system = d.out.add_series(
-      d.bmc, "bmc_power_watts", {{"sensor", "Rack Total"}, {"entity", "x"}, {"id", "1"}, {"scope", "node"}});
-  board::series_ref supply[2];
-  for (int i = 0; i < 2; ++i) {
-    const auto name = "PS" + std::to_string(i + 1);
-    supply[i] = d.out.add_series(d.bmc, "bmc_power_watts",
-                                 {{"sensor", name}, {"entity", "x"}, {"id", name}, {"scope", "supply"}});
-  }
+  const auto system = d.has_system_sensor("Rack Total");
+  d.has_supplies("supply");
   d.out.remove_group(d.rapl);
   const auto say = [&](double whole, double each) {
     d.out.set(system, whole);
-    for (const auto s : supply) d.out.set(s, each);
+    for (const auto s : d.supply) d.out.set(s, each);
   };
   const auto pass = [&](int seconds) {
     for (int i = 0; i < seconds; ++i) d.tick({d.bmc});
@@ -467,11 +494,46 @@ TEST_CASE("a sensor of the system that says a fifth of what the supplies draw is
     CHECK(d.node("bmc") == "150.0");
     CHECK(d.host.limitation().empty());
   }
+  SUBCASE("not while psys, which may be all that RAPL has, speaks of the machine") {
+    const auto platform = d.out.add_group("rapl", "", 1s, 10s);
+    d.out.set(d.out.add_series(platform, "rapl_zone_power_watts", {{"zone", "psys"}}), 60.0);
+    say(70, 200);
+    for (int i = 0; i < 100; ++i) d.tick({d.bmc, platform});
+    CHECK(d.node("bmc") == "70.0");
+    CHECK(d.host.limitation().empty());
+  }
   SUBCASE("a supply that the sum lacks takes nothing from the sensor") {
     say(390, 100);
     pass(100);
     CHECK(d.node("bmc") == "390.0");
   }
+}
+
+// Before, the true 250 W of PS1 were withheld, and the status of `host` had a sentence for ever, on a machine
+// whose figure was right.
+TEST_CASE("supplies beside a sensor of the system: what their sum lacks is no fault of theirs") {
+  desk d;
+  const auto system = d.has_system_sensor("System Power");
+  d.has_supplies("supply");
+  d.parts(160);
+  d.out.set(system, 500.0);
+  d.out.set(d.supply[0], 250.0);
+  const char* why = "below_other";
+  SUBCASE("PS2 shows no watts") { d.out.set_absent(d.supply[1], absence::no_data); }
+  SUBCASE("PS2 says what no supply draws, which its own source withholds") {
+    d.out.set_absent(d.supply[1], absence::implausible);
+    why = "zero";
+  }
+  d.pass(130);
+  CHECK(d.node("bmc") == "500.0");
+  CHECK(d.out.series()[d.supply[0]].reason == absence::none);
+  CHECK(d.host.limitation().empty());
+  CHECK(d.set_aside("supplies", why) == "no such series");
+  d.out.set_absent(system, absence::no_data);  // now the supplies are missed
+  d.pass(20);
+  CHECK(d.node("bmc") == "no_data");
+  CHECK(d.set_aside("supplies", why) == "1");
+  CHECK(d.out.series()[d.supply[0]].reason == absence::none);
 }
 
 // Before, PS3 and PS4 took the sum away for ever, and after a minute the packages' 180 W were the node's.

@@ -109,10 +109,15 @@ struct desk : bare_desk {
 
   void has_dcmi() { dcmi = out.add_series(bmc, "bmc_dcmi_power_watts", {}); }
   void has_psys() { psys = out.add_series(rapl, "rapl_zone_power_watts", {{"zone", "psys"}}); }
-  void has_supplies() {
+  /// Without a sensor of the whole system they are the node's, beside one they have the scope "supply".
+  void has_supplies(const char* scope = "node") {
     for (const char* name : {"PS1", "PS2"})
       supply[name[2] - '1'] = out.add_series(
-          bmc, "bmc_power_watts", {{"sensor", name}, {"entity", "x"}, {"id", name}, {"scope", "node"}});
+          bmc, "bmc_power_watts", {{"sensor", name}, {"entity", "x"}, {"id", name}, {"scope", scope}});
+  }
+  board::series_ref has_system_sensor(const char* name) {
+    return out.add_series(bmc, "bmc_power_watts",
+                          {{"sensor", name}, {"entity", "x"}, {"id", "1"}, {"scope", "node"}});
   }
   void parts(double packages, double dram = 10) {
     out.set(package, packages);
