@@ -16,6 +16,7 @@
 #include <unistd.h>
 #include <utility>
 #include <variant>
+#include <vector>
 
 namespace binnacle::agent {
 namespace {
@@ -95,14 +96,13 @@ finding of_inventory(const heard& h, const ipmi::wanted_sensors& select) {
     return {finding::grade::broken, std::move(what), "no sensor is selected",
             "name sensors in bmc-sensors, or shorten bmc-exclude"};
   }
-  std::string doubted;
+  std::vector<const ipmi::sensor*> impossible;
   for (const auto& s : h.view.sensors()) {
     const auto at = h.read.find(s.key);
-    if (at == h.read.end() || at->second != absence::implausible) continue;
-    doubted += fmt::format("{}{}", doubted.empty() ? "" : ", ", s.name);
+    if (at != h.read.end() && at->second == absence::implausible) impossible.push_back(&s);
   }
-  if (!doubted.empty()) {
-    return {finding::grade::limited, std::move(what), fmt::format("{}: {}", doubted, impossible_said),
+  if (!impossible.empty()) {
+    return {finding::grade::limited, std::move(what), impossible_said(impossible),
             std::string(impossible_remedy)};
   }
   std::string silent;

@@ -4,6 +4,8 @@
 #include "agent/ipmi/protocol/protocol.hpp"
 #include "agent/sources/power_rules.hpp"
 
+#include <span>
+#include <string>
 #include <string_view>
 
 namespace binnacle::agent {
@@ -38,10 +40,18 @@ inline bool lies_outside(double value, const ipmi::statistics& over) noexcept {
 inline constexpr std::string_view outside_said =
     "its minimum, mean and maximum contradict its value or each other, so they are absent; reset the BMC";
 
-/// What people are told about a sensor that is implausible for this reason.
-inline constexpr std::string_view impossible_said =
-    "says 0 W or less although the machine is on, more than 100 kW, or a temperature that incoming air "
-    "cannot have";
+/// What people are told about sensors that are implausible for these reasons: their names, and what they say.
+/// Empty if there are none.
+inline std::string impossible_said(std::span<const ipmi::sensor* const> sensors) {
+  std::string watts, air;
+  for (const auto* s : sensors) {
+    std::string& names = s->kind == ipmi::sensor_kind::temperature ? air : watts;
+    names += (names.empty() ? "" : ", ") + s->name;
+  }
+  if (!watts.empty()) watts += ": says 0 W or less although the machine is on, or more than 100 kW";
+  if (!air.empty()) air += ": says a temperature that incoming air cannot have";
+  return watts + (watts.empty() || air.empty() ? "" : "; ") + air;
+}
 inline constexpr std::string_view impossible_remedy =
     "look at it with the BMC's own tools, reset the BMC, or install newer firmware; it has no value until "
     "its number can be true";

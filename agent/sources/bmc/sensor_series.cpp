@@ -3,11 +3,11 @@
 #include "agent/sources/bmc/reading_rules.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
 #include <utility>
+#include <vector>
 
 namespace binnacle::agent {
 namespace {
@@ -170,11 +170,10 @@ void sensor_series::show(const ipmi::reading& r, instant now, board& out) {
 }
 
 std::string sensor_series::doubted() const {
-  std::vector<std::string> names;
+  std::vector<const ipmi::sensor*> impossible;
   for (const auto& [key, e] : sensors_)
-    if (e.doubted) names.push_back(e.about.name);
-  if (!names.empty())
-    return fmt::format("{}: {}; {}", fmt::join(names, ", "), impossible_said, impossible_remedy);
+    if (e.doubted) impossible.push_back(&e.about);
+  if (!impossible.empty()) return fmt::format("{}; {}", impossible_said(impossible), impossible_remedy);
   for (const auto& [key, e] : sensors_)
     if (e.statistics_doubted) return fmt::format("{}: {}", e.about.name, outside_said);
   return {};

@@ -337,7 +337,7 @@ void host_source::set_aside(figure& f, std::vector<contender>& all, instant now,
     auto& c = all[w];
     c.in_doubt = std::ranges::any_of(f.checks[w], &whole_machine_check::in_doubt);
     if (why == disbelief::none) {
-      if (c.in_doubt) c.why = absence::implausible;
+      if (c.in_doubt && c.value) c.why = absence::implausible;
       continue;
     }
     c.in_doubt = false;
