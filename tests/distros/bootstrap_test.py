@@ -71,6 +71,25 @@ class Bootstrap(unittest.TestCase):
         said, asked = self.run_on("ID=arch\n")
         self.assertEqual((said.returncode, asked, said.stderr), (0, [], ""))
 
+    def test_another_release_with_a_configured_build_still_lacks_what_more_is_asked_for(self):
+        (self.folder / "tree/build").mkdir()
+        (self.folder / "tree/build/build.ninja").touch()
+        said, asked = self.run_on("ID=arch\n", "--check")
+        self.assertEqual((said.returncode, asked), (1, []), said.stderr)
+        self.assertIn("are unknown here", said.stderr)
+
+    def test_an_os_release_that_a_shell_cannot_read_is_one_that_is_unknown(self):
+        for text in ("ID=odd\nPRETTY_NAME=My Odd OS\n", 'ID=odd\nVERSION="$UNSET"\nPRETTY_NAME="My Odd OS"\n', "ID=odd\nNAME='it\nPRETTY_NAME=\"My Odd OS\"\r\n"):
+            said, asked = self.run_on(text)
+            self.assertEqual((said.returncode, asked), (1, []), said.stderr)
+            self.assertTrue(said.stderr.startswith("bootstrap: the packages of My Odd OS are unknown here"), said.stderr)
+
+    def test_help_names_every_form_and_installs_nothing(self):
+        said, asked = self.run_on("ID=debian\n", "--help")
+        self.assertEqual((said.returncode, asked, said.stderr), (0, [], ""))
+        for form in ("--check", "--browser", "--prometheus", "--arm64"):
+            self.assertIn(form, said.stdout)
+
     def test_the_cross_build_takes_the_libraries_of_arm64_and_removes_nothing(self):
         said, asked = self.run_on('ID=debian\nVERSION_ID="13"\n', "--arm64")
         self.assertEqual(said.returncode, 0, said.stderr)
