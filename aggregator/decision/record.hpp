@@ -1,8 +1,7 @@
 #pragma once
 
 #include "aggregator/policy/published/published.hpp"
-#include "aggregator/predict/cost.hpp"
-#include "aggregator/predict/model.hpp"
+#include "aggregator/predict/last_watts.hpp"
 #include "aggregator/spread/facts.hpp"
 #include "aggregator/store/name_index.hpp"
 #include "aggregator/store/types.hpp"
@@ -127,16 +126,7 @@ struct candidate {
 };
 
 /// What the pod would cost on a candidate, as it was predicted (minimizepower).
-struct watts_cell {
-  float now = 0;        ///< watts at the load
-  float with = 0;       ///< watts with the pod
-  float per_core = 0;   ///< watts: predict::placing::per_core
-  float load = 0;       ///< cores measured
-  float in_flight = 0;  ///< cores that pods just placed ask for, as far as they count
-  predict::cost::known is = predict::cost::known::no;
-  predict::model_note model;
-};
-static_assert(sizeof(watts_cell) <= 32, "thousands of records of thousands of nodes");
+using watts_cell = predict::watts_cell;
 
 struct pod_ref {
   std::string name_space;

@@ -11,6 +11,7 @@ void chord_table::catch_up(kept& k) {
   }
   k.of.resize(nodes);
   k.rows.resize(nodes);
+  k.last.resize(nodes);
   bool any_may_have_changed = false;
   for (std::size_t i = 0; i < k.versions.size(); ++i) {
     const model_table* t = k.by.tables[i];
@@ -27,6 +28,7 @@ void chord_table::catch_up(kept& k, std::uint32_t node) {
   const model_table* in = k.by.table_of(node);
   const model* now = in == nullptr ? nullptr : in->find(node);
   if (k.of[node].get() == now) return;
+  k.last[node] = last_watts();
   k.of[node] = now == nullptr ? nullptr : in->share(node);
   k.rows[node].known = now == nullptr
                            ? std::nullopt
@@ -38,12 +40,12 @@ chord_table::known_nodes chord_table::up_to(double max_load, const model_sources
       std::ranges::find_if(kept_, [&](const kept& k) { return k.max_load == max_load && k.by == by; });
   if (at == kept_.end()) {
     if (kept_.size() >= most_kept) kept_.pop_back();
-    kept_.push_front({max_load, by, {}, {}, {}});
+    kept_.push_front({max_load, by, {}, {}, {}, {}, {}});
   } else {
     kept_.splice(kept_.begin(), kept_, at);  // known_nodes that were given out stay valid
   }
   catch_up(kept_.front());
-  return known_nodes(kept_.front().rows);
+  return known_nodes(kept_.front());
 }
 
 }  // namespace binnacle::predict

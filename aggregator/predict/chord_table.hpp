@@ -1,6 +1,7 @@
 #pragma once
 
 #include "aggregator/predict/chords.hpp"
+#include "aggregator/predict/last_watts.hpp"
 #include "aggregator/predict/model.hpp"
 
 #include <array>
@@ -22,6 +23,7 @@ struct known_power {
 /// The best chords of all nodes, for each cap (a policy's maxLoad) and each choice of models that is asked
 /// for. Which model of a node counts is settled when models have changed, not for each candidate: a candidate
 /// costs a look at two places in memory: its row here, a line of the cache, and the points of its curve.
+/// Beside each row lies the last answer about the node (last_watts), 64 bytes.
 /// Bounds: `most_kept` choices; the one whose last use is oldest is dropped.
 class chord_table {
   struct alignas(64) row {
@@ -34,6 +36,8 @@ class chord_table {
     std::array<std::uint64_t, std::tuple_size_v<decltype(model_sources::tables)>> versions{};
     std::vector<std::shared_ptr<const model>> of;  // which model each row was made of
     std::vector<row> rows;                         // by node
+    std::vector<last_watts> last;                  // by node; an answer goes with the row it was made of
+    asked_last question;
   };
 
  public:
@@ -50,11 +54,20 @@ class chord_table {
     const void* place_of(std::uint32_t node) const noexcept {
       return node < rows_.size() ? &rows_[node] : nullptr;
     }
+    /// asked_last::number() of what is asked of these nodes.
+    std::uint64_t number(const pod_question& q) const { return question_->number(q); }
+    /// Where the last answer about a node is kept, which goes when its model changes. Null: the table does
+    /// not know the node.
+    last_watts* last(std::uint32_t node) const noexcept {
+      return node < rows_.size() ? last_ + node : nullptr;
+    }
 
    private:
     friend class chord_table;
-    explicit known_nodes(std::span<const row> rows) : rows_(rows) {}
+    explicit known_nodes(kept& k) : rows_(k.rows), last_(k.last.data()), question_(&k.question) {}
     std::span<const row> rows_;
+    last_watts* last_;
+    asked_last* question_;
   };
   /// Costs some microseconds for each model that has changed since the last call. If a table does not know
   /// any more which have, a look at each node besides. The tables must outlive this.

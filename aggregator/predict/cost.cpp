@@ -7,16 +7,31 @@
 #include <limits>
 
 namespace binnacle::predict {
+namespace {
+
+struct both_ends {
+  double cheapest = std::numeric_limits<double>::infinity(), dearest = 0;
+};
+
+/// Writes the known costs as watts, NaN for the others. It is apart, so that g++ keeps both ends in
+/// registers.
+[[gnu::noinline]] both_ends ends_of(std::span<const cost> costs, std::span<double> watts) {
+  both_ends out;
+  for (std::size_t i = 0; i < costs.size(); ++i) {
+    const bool known = costs[i].is == cost::known::yes;
+    watts[i] = known ? costs[i].watts : std::numeric_limits<double>::quiet_NaN();
+    if (!known) continue;
+    out.cheapest = std::min(out.cheapest, watts[i]);
+    out.dearest = std::max(out.dearest, watts[i]);
+  }
+  return out;
+}
+
+}  // namespace
 
 std::vector<std::uint32_t> score_costs(std::span<const cost> costs, std::span<std::uint8_t> scores) {
-  std::vector<double> watts(costs.size(), std::numeric_limits<double>::quiet_NaN());
-  double cheapest = std::numeric_limits<double>::infinity(), dearest = 0;
-  for (std::size_t i = 0; i < costs.size(); ++i) {
-    if (costs[i].is != cost::known::yes) continue;
-    watts[i] = costs[i].watts;
-    cheapest = std::min(cheapest, costs[i].watts);
-    dearest = std::max(dearest, costs[i].watts);
-  }
+  std::vector<double> watts(costs.size());
+  auto [cheapest, dearest] = ends_of(costs, watts);
   std::vector<std::uint32_t> beyond;
   // How far apart honest costs usually are is not known (0): they go with the size of the pod.
   const believable_range ends = believable(watts, cheapest, dearest, 0);

@@ -18,6 +18,8 @@ struct demand {
   double in_flight = 0;                 ///< what prioritize counts it as once it is placed
   double wao_need = 0;                  ///< wao_v2::need()
   wao_v1::container_cpu wao_container;  ///< its first container
+
+  friend bool operator==(const demand&, const demand&) = default;
 };
 /// `usage`: the share of its CPU request that a pod is assumed to use. WAO's objectives do not apply it to
 /// the pod that is placed: `cores` is what theirs takes it to use. Once it is placed, every objective counts

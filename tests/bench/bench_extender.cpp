@@ -149,9 +149,13 @@ void run_tls(benchmark::State& state, const std::string& body, call what, std::s
   state.counters["out_bytes"] = static_cast<double>(last.body.size());
 }
 
-std::string names_body(const benchmark::State& state, const std::string& policy = "power") {
-  return test::names_args(test::pod_json("web-1", policy),
-                          candidates(static_cast<std::size_t>(state.range(0))));
+/// `cpu`: what the pod requests; empty: nothing.
+std::string names_body(const benchmark::State& state, const std::string& policy = "power",
+                       const std::string& cpu = "") {
+  std::string pod = test::pod_json("web-1", policy);
+  const std::string limits = R"("limits":{)";
+  if (!cpu.empty()) pod.insert(pod.find(limits), R"("requests":{"cpu":")" + cpu + "\"},");
+  return test::names_args(pod, candidates(static_cast<std::size_t>(state.range(0))));
 }
 /// A request with node objects of 12.6 kB each.
 std::string nodes_body(const benchmark::State& state) {
@@ -173,13 +177,20 @@ void BM_extender_prioritize_names(benchmark::State& state) {
 /// CPU time of this thread. Other programs on a busy machine do not count.
 double thread_us() { return std::chrono::duration<double, std::micro>(own_thread_time()).count(); }
 
+/// What changes before each pair of calls.
+struct between_pairs {
+  std::uint32_t told = 0;    ///< so many nodes tell a new model
+  std::uint32_t loaded = 0;  ///< so many get another load
+  bool resized = false;      ///< the pod requests 2 and 4 cores in turn
+};
 /// Makes a call by watts and a call by a metric in turn, so that whatever slows the machine slows both. The
 /// memory was used before: while the ring of decisions fills for the first time, each record touches new
 /// pages, and the record of a call by watts is larger. The goal: a call by watts takes at most 10 % more.
-/// `told`: so many nodes tell a new model before each pair of calls.
-void in_turn(benchmark::State& state, const std::string& policy, std::uint32_t told = 0) {
+void in_turn(benchmark::State& state, const std::string& policy, const between_pairs& change = {}) {
   test::fleet& f = fleet();
-  const std::string bodies[] = {names_body(state, "power"), names_body(state, policy)};
+  const std::string metric = names_body(state, "power");
+  const std::string watts[] = {names_body(state, policy, change.resized ? "2" : ""),
+                               names_body(state, policy, change.resized ? "4" : "")};
   const auto ask = [&f](const std::string& body) {
     auto exchange = f.face().begin(decision::verb::prioritize, f.request);
     constexpr std::size_t piece = 16384;
@@ -189,18 +200,26 @@ void in_turn(benchmark::State& state, const std::string& policy, std::uint32_t t
     exchange->finish([&](http::response r) { last = std::move(r); });
     return last;
   };
-  for (const auto before = f.decisions.dropped(); f.decisions.dropped() < before + 100;) (void)ask(bodies[1]);
+  for (const auto before = f.decisions.dropped(); f.decisions.dropped() < before + 100;) (void)ask(watts[0]);
   std::vector<double> took[2];
-  std::uint32_t node = 0;
+  const std::string load(policy::load_metric);
+  std::vector<store::node_id> ids;
+  for (int i = 0; i < fleet_size; ++i) ids.push_back(f.node(name(i)));
+  std::uint32_t node = 0, loaded = 0, pairs = 0;
+  std::mt19937 random(4);
   predict::model_table& models = f.data.models();
   for (auto _ : state) {
-    for (std::uint32_t i = 0; i < told; ++i, node = (node + 1) % fleet_size) {
+    for (std::uint32_t i = 0; i < change.told; ++i, node = (node + 1) % fleet_size) {
       if (const predict::model* m = models.find(node))
         models.set(node, std::make_shared<const predict::model>(*m));
     }
+    for (std::uint32_t i = 0; i < change.loaded; ++i, loaded = (loaded + 1) % fleet_size)
+      f.next_value(ids[loaded], load, {static_cast<std::int64_t>(random() % 9000), -4});
+    ++pairs;
     for (int which = 0; which < 2; ++which) {
+      const std::string& body = which == 0 ? metric : watts[pairs % 2];
       const double begin = thread_us();
-      const http::response last = ask(bodies[which]);
+      const http::response last = ask(body);
       took[which].push_back(thread_us() - begin);
       check(state, last.status, last.body.empty() ? "" : last.body.front(), some_scored);
     }
@@ -214,7 +233,22 @@ void in_turn(benchmark::State& state, const std::string& policy, std::uint32_t t
 void BM_extender_prioritize_watts_names(benchmark::State& state) { in_turn(state, "watts"); }
 /// Each node tells its learned model once a minute: 5,000 nodes bring eight between two of ten calls a
 /// second.
-void BM_extender_prioritize_learned_watts_names(benchmark::State& state) { in_turn(state, "watts", 8); }
+void BM_extender_prioritize_learned_watts_names(benchmark::State& state) {
+  in_turn(state, "watts", {.told = 8});
+}
+/// A rollout of 85 pods a second, each of the same size, while each node's load changes once a second: 1 % of
+/// the nodes have another load at the next call.
+void BM_extender_prioritize_loaded_watts_names(benchmark::State& state) {
+  in_turn(state, "watts", {.loaded = 50});
+}
+/// One pod a second: all have.
+void BM_extender_prioritize_all_loaded_watts_names(benchmark::State& state) {
+  in_turn(state, "watts", {.loaded = fleet_size});
+}
+/// Each pod is of another size than the one before.
+void BM_extender_prioritize_resized_watts_names(benchmark::State& state) {
+  in_turn(state, "watts", {.resized = true});
+}
 void BM_extender_prioritize_served_watts_names(benchmark::State& state) { in_turn(state, "served-watts"); }
 void BM_extender_no_policy_names(benchmark::State& state) {
   run(state, names_body(state, ""), call::filter, "worker-");
@@ -236,6 +270,9 @@ BENCHMARK(BM_extender_filter_names)->Arg(500)->Arg(5000)->Unit(benchmark::kMicro
 BENCHMARK(BM_extender_prioritize_names)->Arg(500)->Arg(5000)->Unit(benchmark::kMicrosecond);
 BENCHMARK(BM_extender_prioritize_watts_names)->Arg(500)->Arg(5000)->Unit(benchmark::kMicrosecond);
 BENCHMARK(BM_extender_prioritize_learned_watts_names)->Arg(500)->Arg(5000)->Unit(benchmark::kMicrosecond);
+BENCHMARK(BM_extender_prioritize_loaded_watts_names)->Arg(500)->Arg(5000)->Unit(benchmark::kMicrosecond);
+BENCHMARK(BM_extender_prioritize_all_loaded_watts_names)->Arg(5000)->Unit(benchmark::kMicrosecond);
+BENCHMARK(BM_extender_prioritize_resized_watts_names)->Arg(500)->Arg(5000)->Unit(benchmark::kMicrosecond);
 BENCHMARK(BM_extender_prioritize_served_watts_names)->Arg(500)->Arg(5000)->Unit(benchmark::kMicrosecond);
 BENCHMARK(BM_extender_no_policy_names)->Arg(500)->Arg(5000)->Unit(benchmark::kMicrosecond);
 BENCHMARK(BM_extender_filter_nodes)->Arg(500)->Arg(5000)->Unit(benchmark::kMillisecond);

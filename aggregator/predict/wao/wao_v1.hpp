@@ -18,6 +18,8 @@ constexpr std::int64_t failed = -1;
 struct container_cpu {
   double request = 0;
   double limit = 0;
+
+  friend bool operator==(const container_cpu&, const container_cpu&) = default;
 };
 
 /// What the pod is taken to use, in cores: the request, else a part of the limit.

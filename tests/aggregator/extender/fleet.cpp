@@ -48,6 +48,14 @@ store::shared_column& fleet::column(const std::string& metric) {
   return *c;
 }
 
+void fleet::next_value(store::node_id id, const std::string& metric, decimal v) {
+  store::sample s;
+  s.value = v;
+  s.read_at = now;
+  s.expires_at = s.read_at + std::chrono::seconds(10);
+  s.reason = absence::none;
+  column(metric).store(id, s);
+}
 void fleet::value(const std::string& name, const std::string& metric, decimal v, duration age,
                   store::certainty sure) {
   store::sample s;

@@ -27,6 +27,8 @@ class fleet {
   /// Gives `node` a value of `metric` that was read `age` ago.
   void value(const std::string& node, const std::string& metric, decimal v,
              duration age = std::chrono::milliseconds(180), store::certainty sure = store::certainty::exact);
+  /// Gives the node of that id another fresh value, without new verdicts by it.
+  void next_value(store::node_id id, const std::string& metric, decimal v);
   void absent(const std::string& node, const std::string& metric, absence why);
 
   static policy::rule rule(const std::string& metric, policy::comparison op, std::int64_t target);
