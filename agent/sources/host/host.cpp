@@ -179,7 +179,7 @@ std::string sentence(std::string_view source, std::string_view sensor, const who
                          remedy_below_other(source));
     case disbelief::stands_still:
       return fmt::format(
-          "{} has said exactly {:.1f} W for more than two minutes in which {} moved: {}; reset the BMC", way,
+          "{} has said about {:.1f} W for more than two minutes in which {} moved: {}; reset the BMC", way,
           check.watts(), witness == "rapl" ? "RAPL" : witness, goes_without);
     case disbelief::wrong_unit:  // judge() knows the number
     case disbelief::several:     // and the parts
