@@ -565,6 +565,19 @@ TEST_CASE("a sensor of the system that says a fifth of what the supplies draw is
   }
 }
 
+TEST_CASE("below another meter: the sentence names the other one's only sensor, which may be the wrong one") {
+  desk d;
+  d.has_dcmi();
+  const auto system = d.has_system_sensor("Sys Pwr Allowed");
+  d.parts(60);
+  d.out.set(system, 1100.0);
+  d.out.set(d.dcmi, 400.0);
+  d.pass(1);
+  CHECK(d.set_aside("dcmi", "below_other") == "1");
+  CHECK(holds(d.host.limitation(),
+              "less than the 1100.0 W of bmc (\"Sys Pwr Allowed\"), which measures the same"));
+}
+
 // Before, the true 250 W of PS1 were withheld, and the status of `host` had a sentence for ever, on a machine
 // whose figure was right.
 TEST_CASE("supplies beside a sensor of the system: what their sum lacks is no fault of theirs") {
