@@ -154,38 +154,58 @@ std::string_view remedy_below_other(std::string_view source) {
          "feed other machines, too, are left out by bmc-roles (PATTERN=none)";
 }
 
-std::string sentence(std::string_view source, std::string_view sensor, const whole_machine_check& check,
-                     std::string_view witness) {
-  const auto way =
-      sensor.empty() ? std::string(source) : fmt::format("{} ({})", source, in_quotes(sensor, 60));
+/// A way in a sentence.
+struct side {
+  std::string_view source;
+  std::string_view sensor;  // its only one; empty if there are several
+
+  std::string name() const {
+    return sensor.empty() ? std::string(source) : fmt::format("{} ({})", source, in_quotes(sensor, 60));
+  }
+};
+
+std::string remedy_below_parts(std::string_view source, std::string_view witness, std::string_view second) {
+  if (source == "psys") return "newer firmware may measure it correctly";
+  if (source == "hwmon") return "a sensor may be missing in power-sensors";
+  if (second.empty()) return "a supply may be missing in the sum, or the BMC needs a reset";
+  return fmt::format(
+      "{} says as much as {}, so either both lack a supply, or {} too much: ask a meter outside the machine; "
+      "if that agrees with them, look for newer firmware, and take rapl out of sources until then",
+      second, source, witness == "psys" ? "psys counts" : "the counters of memory count");
+}
+
+std::string sentence(const side& accused, const side& witness, std::string_view second,
+                     const whole_machine_check& check) {
   constexpr std::string_view goes_without("host_power_watts does not use it until the numbers agree again");
   switch (check.set_aside_for()) {
     case disbelief::zero:
       return fmt::format(
           "{} says 0 W although the machine is on: {}; look at the sensor with the BMC's own tools, or reset "
           "the BMC",
-          way, goes_without);
+          accused.name(), goes_without);
     case disbelief::below_parts:
-      return fmt::format("{} said {:.1f} W, less than the {:.1f} W of the {}, a part of it: {}; {}", way,
-                         check.watts(), check.other_watts(), words_of(witness), goes_without,
-                         source == "psys" ? "newer firmware may measure it correctly"
-                         : source == "hwmon"
-                             ? "a sensor may be missing in power-sensors"
-                             : "a supply may be missing in the sum, or the BMC needs a reset");
+      return fmt::format("{} said {:.1f} W, less than the {:.1f} W of the {}, a part of it: {}; {}",
+                         accused.name(), check.watts(), check.other_watts(), words_of(witness.source),
+                         goes_without, remedy_below_parts(accused.source, witness.source, second));
     case disbelief::below_other:
       return fmt::format("{} said {:.1f} W, less than the {:.1f} W of {}, which measures the same {}: {}; {}",
-                         way, check.watts(), check.other_watts(), witness,
-                         source == "arm-scmi" ? "processors" : "machine", goes_without,
-                         remedy_below_other(source));
+                         accused.name(), check.watts(), check.other_watts(), witness.name(),
+                         accused.source == "arm-scmi" ? "processors" : "machine", goes_without,
+                         remedy_below_other(accused.source));
     case disbelief::stands_still:
       return fmt::format(
-          "{} has said exactly {:.1f} W for more than two minutes in which {} moved: {}; reset the BMC", way,
-          check.watts(), witness == "rapl" ? "RAPL" : witness, goes_without);
+          "{} has said about {:.1f} W for more than two minutes in which {} moved: {}; reset the BMC",
+          accused.name(), check.watts(), witness.source == "rapl" ? "RAPL" : witness.source, goes_without);
     case disbelief::wrong_unit:  // judge() knows the number
     case disbelief::several:     // and the parts
     case disbelief::none: break;
   }
   return {};
+}
+
+bool clearly_less(double watts, double than) {
+  constexpr whole_machine_check::settings usual{};
+  return watts < than * (1 - usual.tolerance) - usual.tolerance_watts;
 }
 
 }  // namespace
@@ -199,6 +219,7 @@ host_source::host_source(host_options options, clocks time)
     f.sisters.resize(composites[i].ways.size());
     for (const auto& w : composites[i].ways) f.checks.push_back(checks_of(w));
     f.set_aside_for.resize(f.checks.size(), disbelief::none);
+    f.seconds.resize(f.checks.size());
     f.choice = best_of(options_.wait);
     figures_.push_back(std::move(f));
   }
@@ -331,6 +352,7 @@ void host_source::set_aside(figure& f, std::vector<contender>& all, instant now,
     } else {
       why = judge(f, w, all, now, out);
     }
+    if (why != disbelief::below_parts) f.seconds[w] = {};
     const bool missed = is_missed(f, w, all);
     if (!missed) limitation_.resize(told_so_far);
     show_set_aside(ways[w].source, missed ? why : disbelief::none, out);
@@ -433,6 +455,30 @@ bool host_source::is_vouched_for(const figure& f, std::size_t way, instant now, 
   });
 }
 
+// Another meter of the whole machine that says as much as this one, while the packages alone contradict
+// neither. Then psys or the counters of memory may be what is wrong. The two meters do not overrule them:
+// both come from one BMC, and both may lack the same supply. Low watts win placements, high ones do not.
+std::string_view host_source::second_of(const figure& f, std::size_t way, double watts, instant now,
+                                        const board& from) const {
+  const auto ways = composites[f.which].ways;
+  const auto rapl = way_named(ways, "rapl");
+  if (!rapl || ways[way].of != machine) return {};
+  double packages = 0;
+  for (const auto& p : f.parts[*rapl].present()) {
+    const auto value = measured(from, p.ref);
+    if (value && p.family == ways[*rapl].parts.front().family) packages += to_double(*value);
+  }
+  if (packages <= 0 || clearly_less(watts, packages)) return {};
+  for (std::size_t other = 0; other < ways.size(); ++other) {
+    const auto why = f.set_aside_for[other];
+    if (other == way || ways[other].of != machine) continue;
+    if (why != disbelief::none && why != disbelief::below_parts) continue;
+    const auto says = testimony(f, other, from, now).at_least;
+    if (says > 0 && !clearly_less(watts, says) && !clearly_less(says, watts)) return ways[other].source;
+  }
+  return {};
+}
+
 // The parts that say 0 W although they cannot, or less, which their own source withholds. A chip's or
 // firmware's 0 W may be true for a card that sleeps, but not for the processors on which we run.
 std::vector<board::series_ref> host_source::zeros_of(const figure& f, std::size_t way,
@@ -473,8 +519,13 @@ disbelief host_source::compare(figure& f, std::size_t way, const std::vector<con
         check.look(whole, with ? testimony(f, *with, out, now) : whole_machine_check::witness{}, now);
     if (why != disbelief::none || found == disbelief::none) continue;
     why = found;
-    if (!told || found != disbelief::zero)
-      doubt(sentence(mine.source, only_sensor(f.parts[way]), check, with ? ways[*with].source : "rapl"));
+    if (told && found == disbelief::zero) continue;
+    const side accused{mine.source, only_sensor(f.parts[way])};
+    const side witness = with ? side{ways[*with].source, only_sensor(f.parts[*with])} : side{"rapl", {}};
+    auto& second = f.seconds[way];
+    if (found == disbelief::below_parts && whole && second.empty())
+      second = second_of(f, way, whole->watts, now, out);
+    doubt(sentence(accused, witness, second, check));
   }
   const bool impossible = why != disbelief::none && why != disbelief::stands_still;
   withhold(f, way, impossible, out);
@@ -677,6 +728,11 @@ void host_source::set_absent(figure& f, std::size_t first_there, const std::vect
       std::ranges::find_if(all, [](const contender& c) { return c.value.has_value() && !c.in_doubt; });
   if (less == all.end() || f.choice.waits()) return;
   const auto other = what.ways[static_cast<std::size_t>(less - all.begin())].source;
+  if (!f.seconds[last].empty()) {
+    doubt(fmt::format("{} has no value because {} and {} contradict {}, and nobody knows which is wrong",
+                      what.family, best, f.seconds[last], other));
+    return;
+  }
   doubt(fmt::format(
       "{} has no value because {}, its best source, has none. {} may measure less of the machine, "
       "so this node would wrongly look like the one with the lowest watts: mend {}, or restart "

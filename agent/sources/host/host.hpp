@@ -69,6 +69,7 @@ class host_source final : public source {
     std::vector<board::series_ref> looked_for;  // by way: has no value while the source seeks the parts
     std::vector<std::vector<whole_machine_check>> checks;  // by way: one for each comparison
     std::vector<disbelief> set_aside_for;                  // by way: why it is set aside
+    std::vector<std::string_view> seconds;  // by way: a meter that says as much while it is below its parts
     best_of choice;
     std::optional<std::size_t> announced;  // the way whose series is on the board
     duration stale_after{};                // of that series' group
@@ -82,6 +83,8 @@ class host_source final : public source {
   void set_aside(figure& f, std::vector<contender>& all, instant now, board& out);
   static void withhold(const figure& f, std::size_t way, bool withheld, board& out);
   static bool is_missed(const figure& f, std::size_t way, const std::vector<contender>& all);
+  std::string_view second_of(const figure& f, std::size_t way, double watts, instant now,
+                             const board& from) const;
   std::vector<board::series_ref> zeros_of(const figure& f, std::size_t way, const board& from) const;
   static std::optional<std::size_t> witness_of(const figure& f, instant now, const board& from);
   static std::optional<std::size_t> other_way(const figure& f, std::string_view with, instant now,

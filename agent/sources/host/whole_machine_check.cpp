@@ -42,10 +42,14 @@ disbelief whole_machine_check::compare(const figure& whole, const witness& other
   if (no_watts(whole.watts)) return disbelief::zero;
   if (!other.is_void && whole.watts < other.at_least * (1 - settings_.tolerance) - settings_.tolerance_watts)
     return settings_.lower;
-  const bool hangs = stood_at_ && now - stood_since_ >= settings_.still_for &&
-                     reads_ >= settings_.still_reads && moved_at_ &&
-                     now - *moved_at_ >= settings_.moved_before;
-  return hangs ? disbelief::stands_still : disbelief::none;
+  return stands_still(whole, now) ? disbelief::stands_still : disbelief::none;
+}
+
+bool whole_machine_check::stands_still(const figure& whole, instant now) const {
+  if (!lowest_ || now - stood_since_ < settings_.still_for || reads_ < settings_.still_reads) return false;
+  return moved_ >= std::max({settings_.moved_watts, settings_.moved_share * most_mean_.value_or(0),
+                             settings_.moved_share_of_whole * whole.watts,
+                             settings_.moved_of_figure * (highest_ - *lowest_)});
 }
 
 void whole_machine_check::watch_least(const witness& other, instant now) {
@@ -68,11 +72,11 @@ bool whole_machine_check::has_collapsed(const figure& whole) const {
 }
 
 void whole_machine_check::begin_standing(const figure& whole, const witness& other, instant now) {
-  stood_at_ = whole.watts;
+  lowest_ = highest_ = whole.watts;
   stood_since_ = now;
   last_read_ = whole.read_at;
   reads_ = 1;
-  moved_at_.reset();
+  moved_ = 0;
   begin_moving(other, now);
 }
 
@@ -83,12 +87,19 @@ void whole_machine_check::begin_moving(const witness& other, instant now) {
   bucket_since_ = now;
   bucket_sum_ = 0;
   bucket_count_ = 0;
+  minute_ = {};
+  buckets_ = 0;
   least_mean_.reset();
   most_mean_.reset();
 }
 
 void whole_machine_check::watch_for_standing(const figure& whole, const witness& other, instant now) {
-  if (stood_at_ != whole.watts) return begin_standing(whole, other, now);
+  if (!lowest_) return begin_standing(whole, other, now);
+  const double lowest = std::min(*lowest_, whole.watts), highest = std::max(highest_, whole.watts);
+  if (highest - lowest > std::max(settings_.band_watts, settings_.band_share * highest))
+    return begin_standing(whole, other, now);
+  lowest_ = lowest;
+  highest_ = highest;
   if (whole.read_at != last_read_) {
     last_read_ = whole.read_at;
     ++reads_;
@@ -102,13 +113,16 @@ void whole_machine_check::watch_for_standing(const figure& whole, const witness&
   // A part that has no value for a moment changes nothing. If it has none for long, the others count alone.
   if (bucket_count_ == 0 && other.parts > 0) return begin_moving(other, now);
   if (bucket_count_ > 0) {
-    const double mean = bucket_sum_ / static_cast<double>(bucket_count_);
-    least_mean_ = std::min(least_mean_.value_or(mean), mean);
-    most_mean_ = std::max(most_mean_.value_or(mean), mean);
-    const bool moved =
-        *most_mean_ - *least_mean_ >= std::max({settings_.moved_watts, settings_.moved_share * *most_mean_,
-                                                settings_.moved_share_of_whole * whole.watts});
-    if (moved && !moved_at_) moved_at_ = now;
+    auto& oldest = minute_[buckets_++ % minute_.size()];
+    oldest.mean = bucket_sum_ / static_cast<double>(bucket_count_);
+    moved_ = std::max(moved_, oldest.moved);
+    if (buckets_ >= minute_.size()) {
+      double mean = 0;
+      for (const auto& b : minute_) mean += b.mean / static_cast<double>(minute_.size());
+      least_mean_ = std::min(least_mean_.value_or(mean), mean);
+      most_mean_ = std::max(most_mean_.value_or(mean), mean);
+      oldest.moved = *most_mean_ - *least_mean_;
+    }
   }
   bucket_since_ = now;
   bucket_sum_ = 0;

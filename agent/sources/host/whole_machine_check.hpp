@@ -2,6 +2,7 @@
 
 #include "common/clock.hpp"
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <optional>
@@ -15,7 +16,7 @@ enum class disbelief : unsigned char {
   wrong_unit,    ///< far fewer or more watts than the processors of any machine draw
   below_parts,   ///< less than a part of the machine draws
   below_other,   ///< less than another meter of the same thing
-  stands_still,  ///< always the same number while RAPL moves
+  stands_still,  ///< hardly moves while RAPL moves far
   several,       ///< several counters move of which only one should
 };
 
@@ -45,14 +46,23 @@ class whole_machine_check {
     /// That is more than a tenth of what the processors draw at work. 0: no figure collapses.
     double collapsed_share = 0;
     duration least_over = std::chrono::minutes(3);
-    /// A figure stands still if it has been the same for `still_for` and so many readings, while RAPL moved
-    /// far enough, and long enough ago. RAPL's means over `bucket` are compared, since a spike hardly moves a
-    /// BMC's mean. "Far enough" is a share of what RAPL says, a share of the figure (a BMC's sensors are
-    /// exact to some percent), and never less than one step of an 8-bit sensor at a supply of 2 kW.
+    /// A figure stands still if it has stayed within a narrow band for `still_for` and so many readings,
+    /// while RAPL moved far enough, and at least a minute ago, because a BMC's mean comes late. The band is
+    /// one step of an 8-bit sensor at a supply of 2 kW, or `band_share` of the figure if that is wider: the
+    /// last digit of a dead sensor may go to and fro. "Far enough" is a share of what RAPL says, a share of
+    /// the figure (a BMC's sensors are exact to some percent), never less than one such step, and
+    /// `moved_of_figure` times what the figure has moved. What RAPL measures is a part of the machine, so a
+    /// true figure moves about as much as RAPL. It moves by half of that if two of a BMC's means share the
+    /// move.
+    ///
+    /// RAPL's means of a minute (three buckets) are compared. A BMC's mean of a minute does not show a spike,
+    /// nor a load that comes and goes each minute.
     duration still_for = std::chrono::minutes(2);
     std::size_t still_reads = 4;
-    duration moved_before = std::chrono::seconds(60);
     duration bucket = std::chrono::seconds(20);
+    double band_watts = 8;
+    double band_share = 0.02;
+    double moved_of_figure = 4;
     double moved_share = 0.20;
     double moved_share_of_whole = 0.10;
     double moved_watts = 8;
@@ -85,6 +95,7 @@ class whole_machine_check {
   disbelief compare(const figure& whole, const witness& other, instant now);
   void watch_least(const witness& other, instant now);
   bool has_collapsed(const figure& whole) const;
+  bool stands_still(const figure& whole, instant now) const;
   void watch_for_standing(const figure& whole, const witness& other, instant now);
   void begin_moving(const witness& other, instant now);
   void begin_standing(const figure& whole, const witness& other, instant now);
@@ -101,15 +112,22 @@ class whole_machine_check {
   std::optional<instant> least_since_;
 
   // For the check whether it stands still.
-  std::optional<double> stood_at_;
+  std::optional<double> lowest_;  // that the figure has been since stood_since_
+  double highest_ = 0;
   instant stood_since_{}, last_read_{};
   std::size_t reads_ = 0;
   instant bucket_since_{};
   std::size_t bucket_of_ = 0, bucket_parts_ = 0;  // of which meter the means are, and of how many parts
   double bucket_sum_ = 0;
   std::size_t bucket_count_ = 0;
+  struct bucket_end {
+    double mean = 0;   // of the bucket
+    double moved = 0;  // by how much the means of a minute had moved at its end
+  };
+  std::array<bucket_end, 3> minute_{};  // the last buckets
+  std::size_t buckets_ = 0;             // since the means can be compared
   std::optional<double> least_mean_, most_mean_;
-  std::optional<instant> moved_at_;
+  double moved_ = 0;  // by how much the means had moved a minute ago
 };
 
 }  // namespace binnacle::agent

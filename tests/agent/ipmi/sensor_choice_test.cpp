@@ -75,6 +75,20 @@ TEST_CASE("the watts of a part are not the machine's, whatever total it is of") 
   }
 }
 
+// Before, the 1100 W of such a cap were the node's for ever.
+TEST_CASE("a cap, a limit or a peak is not what the machine or a supply draws") {
+  for (const auto* name :
+       {"Sys Pwr Cap", "SYS_PWRCAP", "System Power Limit", "Node Pwr Budget", "Sys Power Max",
+        "Total Rated Power", "Total Power Capacity", "System Peak Power"}) {
+    CAPTURE(name);
+    CHECK(role(power, name) == sensor_role::none);
+  }
+  CHECK(role(power, "PSU1 Max Power", 0x0a) == sensor_role::none);
+  CHECK(role(power, "Integrated System Power") == sensor_role::system_power);
+  const std::vector<role_rule> rules{{"Sys Pwr Cap", sensor_role::system_power}};
+  CHECK(role_of(of(power, "Sys Pwr Cap"), rules) == sensor_role::system_power);
+}
+
 TEST_CASE("a chassis is a blade's enclosure unless somebody says otherwise") {
   CHECK(role(power, "Chassis Power") == sensor_role::none);
   const std::vector<role_rule> rules{{"Chassis Power", sensor_role::system_power}};

@@ -345,6 +345,62 @@ TEST_CASE("below psys: supplies and DCMI are set aside, since the platform is a 
   CHECK(d.set_aside(way, "below_parts") == "0");
 }
 
+// Before, the sentence blamed the BMC alone, and advised to restart the agent to use psys.
+TEST_CASE("two meters of the machine agree, and psys or memory says more: nobody knows which is wrong") {
+  desk d;
+  d.has_dcmi();
+  d.has_supplies();
+  const char* blamed = "bmc says as much as dcmi, so either both lack a supply, or psys counts too much";
+  SUBCASE("psys, from the start") {
+    d.has_psys();
+    d.parts(150);
+    d.out.set(d.psys, 900.0);
+    d.meters(400, 404);
+    d.pass(1);
+    CHECK(d.node("psys") == "900.0");
+    CHECK(holds(d.host.limitation(), "dcmi said 400.0 W, less than the 900.0 W of the platform (psys)"));
+  }
+  SUBCASE("psys, later") {
+    d.has_psys();
+    d.parts(150);
+    d.out.set(d.psys, 350.0);
+    d.meters(400, 404);
+    d.pass(10);
+    CHECK(d.node("dcmi") == "400.0");
+    d.out.set(d.psys, 900.0);
+    d.pass(61);
+    CHECK(d.node("dcmi") == "implausible");
+    CHECK(holds(d.host.limitation(), "dcmi and bmc contradict psys, and nobody knows which is wrong"));
+    CHECK_FALSE(holds(d.host.limitation(), "restart the agent"));
+  }
+  SUBCASE("memory") {
+    d.parts(120, 200);
+    d.meters(250, 252);
+    d.pass(1);
+    CHECK(d.node("rapl") == "320.0");
+    blamed = "either both lack a supply, or the counters of memory count too much";
+  }
+  SUBCASE("the packages alone say more, too: the two are wrong") {
+    d.parts(320);
+    d.meters(250, 252);
+    d.pass(1);
+    blamed = "a supply may be missing in the sum";
+  }
+  SUBCASE("the two do not agree well") {
+    d.has_psys();
+    d.parts(150);
+    d.out.set(d.psys, 900.0);
+    d.meters(400, 480);
+    d.pass(1);
+    blamed = "a supply may be missing in the sum";
+  }
+  CHECK(d.set_aside("dcmi", "below_parts") == "1");
+  CHECK(d.set_aside("bmc", "below_parts") == "1");
+  CHECK_MESSAGE(holds(d.host.limitation(), blamed), d.host.limitation());
+  const bool two_agree = holds(blamed, "both lack");
+  CHECK(holds(d.host.limitation(), "a supply may be missing in the sum") != two_agree);
+}
+
 TEST_CASE("DCMI and the supplies contradict each other: the lower one is set aside") {
   desk d;
   d.has_dcmi();
@@ -507,6 +563,19 @@ TEST_CASE("a sensor of the system that says a fifth of what the supplies draw is
     pass(100);
     CHECK(d.node("bmc") == "390.0");
   }
+}
+
+TEST_CASE("below another meter: the sentence names the other one's only sensor, which may be the wrong one") {
+  desk d;
+  d.has_dcmi();
+  const auto system = d.has_system_sensor("Sys Pwr Allowed");
+  d.parts(60);
+  d.out.set(system, 1100.0);
+  d.out.set(d.dcmi, 400.0);
+  d.pass(1);
+  CHECK(d.set_aside("dcmi", "below_other") == "1");
+  CHECK(holds(d.host.limitation(),
+              "less than the 1100.0 W of bmc (\"Sys Pwr Allowed\"), which measures the same"));
 }
 
 // Before, the true 250 W of PS1 were withheld, and the status of `host` had a sentence for ever, on a machine

@@ -59,7 +59,7 @@ TEST_CASE(
   CHECK(d.node("rapl") == "no such series");
   CHECK(d.set_aside("dcmi", "stands_still") == "1");
   CHECK(shown(d.out, "bmc_dcmi_power_watts") == "240.0");
-  CHECK(holds(d.host.limitation(), "dcmi has said exactly 240.0 W"));
+  CHECK(holds(d.host.limitation(), "dcmi has said about 240.0 W"));
   d.out.set(d.dcmi, 320.0);
   d.pass(60);
   CHECK(d.node("dcmi") == "320.0");
@@ -82,7 +82,7 @@ TEST_CASE("stands still while RAPL moves: so it is with the sum of the supplies"
   CHECK(d.node("bmc") == "frozen");
   CHECK(d.node("rapl") == "no such series");
   CHECK(d.set_aside("bmc", "stands_still") == "1");
-  CHECK(holds(d.host.limitation(), "bmc has said exactly 240.0 W"));
+  CHECK(holds(d.host.limitation(), "bmc has said about 240.0 W"));
   say(320);
   d.pass(60);
   CHECK(d.node("bmc") == "320.0");
@@ -149,6 +149,87 @@ TEST_CASE("stands still while RAPL moves: not on an idle machine, not for spikes
       d.parts(i % 20 == 0 ? 200 : 60);
       d.pass(1);
     }
+  }
+  CHECK(d.node("dcmi") == "240.0");
+  CHECK(d.host.limitation().empty());
+}
+
+// Before, one count of noise made such a DCMI believed for ever, although the busy machine drew 200 W more.
+TEST_CASE("stands still while RAPL moves: also if the last digit goes to and fro, or drifts") {
+  desk d;
+  double (*says)(int) = nullptr;
+  SUBCASE("by a watt") {
+    says = [](int second) { return 300.0 + second % 2; };
+  }
+  SUBCASE("by a step of a coarse sensor") {
+    says = [](int second) { return second % 14 < 7 ? 400.0 : 408.0; };
+  }
+  SUBCASE("by some watts that are hardly more than a hundredth of a large machine") {
+    says = [](int second) { return 1000.0 + second % 3 * 9; };
+  }
+  SUBCASE("slowly") {
+    says = [](int second) { return 300 + 0.02 * second; };
+  }
+  d.has_dcmi();
+  auto pass = [&, second = 0](int seconds) mutable {
+    for (int i = 0; i < seconds; ++i) {
+      d.out.set(d.dcmi, says(second++));
+      d.pass(1);
+    }
+  };
+  d.parts(60);
+  pass(60);
+  d.parts(260);
+  pass(105);
+  CHECK(d.node("dcmi") == "frozen");
+  CHECK(d.set_aside("dcmi", "stands_still") == "1");
+}
+
+TEST_CASE("stands still while RAPL moves: so it is with supplies that each go to and fro") {
+  desk d;
+  d.has_supplies();
+  const auto pass = [&](int seconds) {
+    for (int i = 0; i < seconds; ++i) {
+      d.out.set(d.supply[0], 250.0 + i % 2 * 4);
+      d.out.set(d.supply[1], i % 6 < 3 ? 254.0 : 258.0);
+      d.pass(1);
+    }
+  };
+  d.parts(60);
+  pass(60);
+  d.parts(260);
+  pass(105);
+  CHECK(d.node("bmc") == "frozen");
+}
+
+// What RAPL measures is a part of the machine, so a true meter moves about as much.
+TEST_CASE("stands still while RAPL moves: not a meter that follows by a few watts, nor a minute late") {
+  desk d;
+  d.has_dcmi();
+  d.out.set(d.dcmi, 45.0);
+  d.parts(9, 0.1);
+  d.pass(60);
+  d.parts(18, 0.1);
+  d.pass(60);
+  d.out.set(d.dcmi, 52.0);
+  d.pass(300);
+  CHECK(d.node("dcmi") == "52.0");
+  d.parts(27, 0.1);
+  d.pass(60);
+  d.out.set(d.dcmi, 59.0);
+  d.pass(300);
+  CHECK(d.node("dcmi") == "59.0");
+  CHECK(d.host.limitation().empty());
+}
+
+// Before, the means of 20 s moved, and the BMC's mean of a minute was set aside as standing.
+TEST_CASE("stands still while RAPL moves: not for a load that comes and goes each minute") {
+  desk d;
+  d.has_dcmi();
+  d.out.set(d.dcmi, 240.0);
+  for (int i = 0; i < 600; ++i) {
+    d.parts(i % 60 < 20 ? 160 : 60);
+    d.pass(1);
   }
   CHECK(d.node("dcmi") == "240.0");
   CHECK(d.host.limitation().empty());
