@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace binnacle::aggregator {
@@ -44,9 +45,14 @@ struct power_outlier {
 /// differs from that of its class in the same direction is not named: the load explains it. One look may be
 /// wrong (a batch came late), so the difference must last for a while.
 ///
-/// Nodes of equal hardware are compared if the same way measured them, since DCMI and RAPL measure different
-/// things. Where nearly all of them measure the same part of the machine (the machine, the platform or the
-/// processors), a node that measures another part is named, too: its number cannot be compared with theirs.
+/// Nodes of equal hardware are compared if the same way measured them. A node that has fallen back to another
+/// meter would be compared with nobody then. So each node is also compared with all that measure the same
+/// part (the machine, the platform or the processors) in any way, and with those that measure another part,
+/// if these are more. There only one side is odd: a machine cannot draw less than its processors, but it may
+/// draw more.
+///
+/// Where nearly all nodes measure the same part, a node that measures another part is named, too: its number
+/// cannot be compared with theirs.
 class power_outliers {
  public:
   struct settings {
@@ -67,15 +73,22 @@ class power_outliers {
   const std::map<std::string, power_outlier>& named() const noexcept { return named_; }
 
  private:
-  /// What the nodes of a class usually draw, as logarithms of watts, and their usual load.
+  using group = std::vector<const power_reading*>;
+  /// What the nodes of a class usually draw, as logarithms of watts, their usual load, and how much of the
+  /// machine they measure.
   struct usual {
     double least = 0, most = 0;
     std::optional<double> load;
+    int reach = 0;
   };
-  usual usual_of(const std::vector<const power_reading*>& nodes) const;
+  usual usual_of(const group& nodes) const;
   bool lasted(const std::string& node, instant now, std::map<std::string, instant>& since) const;
-  void name_other_ways(const std::map<std::string_view, std::vector<const power_reading*>>& alike,
-                       instant now, std::map<std::string, power_outlier>& named);
+  /// Compares `judged` with `of_class`, which measures in the same way, or (`part` is not empty) the same
+  /// part.
+  void name_far(const group& judged, const group& of_class, std::string_view part, instant now,
+                std::map<std::string, instant>& since, std::map<std::string, power_outlier>& named) const;
+  void name_other_ways(const std::map<std::string_view, group>& alike, instant now,
+                       std::map<std::string, power_outlier>& named);
   bool is_far(const power_reading& r, const usual& of_class, double bound) const;
 
   settings settings_;
