@@ -70,56 +70,64 @@ bool power_outliers::is_far(const power_reading& r, const usual& of_class, doubl
   return std::abs(more_load) < settings_.load_apart || (more_load > 0) != above;
 }
 
-bool power_outliers::lasted(const std::string& node, instant now,
-                            std::map<std::string, instant>& since) const {
-  return now - since.emplace(node, now).first->second >= settings_.lasting;
+bool power_outliers::lasted(const std::string& node, instant now, const doubts& before, doubts& after) const {
+  const auto known = before.find(node);
+  const instant since = known == before.end() ? now : known->second.since;
+  after[node] = doubt{since, now};
+  return now - since >= settings_.lasting;
+}
+
+void power_outliers::pause(doubts before, std::span<const power_reading> all, instant now,
+                           doubts& after) const {
+  for (const auto& r : all) before.erase(r.node);
+  for (const auto& [node, d] : before)
+    if (now - d.last <= settings_.longest_pause)
+      after.emplace(node, doubt{d.since + (now - last_look_), d.last});
 }
 
 void power_outliers::look(std::span<const power_reading> all, instant now) {
   std::map<std::string_view, group> alike;
   for (const auto& r : all) alike[r.hardware].push_back(&r);
-  std::map<std::string, instant> far_since;
-  std::map<std::string, power_outlier> named;
+  findings next;
   for (const auto& [hardware, nodes] : alike) {
     std::map<std::string_view, group> by_source, by_part;
     for (const auto* r : nodes) {
       by_source[r->source].push_back(r);
       if (const auto part = store::part_measured(r->source); !part.empty()) by_part[part].push_back(r);
     }
-    for (const auto& [source, members] : by_source) name_far(members, members, {}, now, far_since, named);
+    for (const auto& [source, members] : by_source) name_far(members, members, {}, now, next);
     if (by_source.size() == 1) continue;  // the parts would be the same class again
     for (const auto& [part, members] : by_part) {
       // If two parts contradict each other, nobody knows which one is wrong. The fewer are named.
       for (const auto& [other, judged] : by_part)
-        if (other == part || judged.size() < members.size())
-          name_far(judged, members, part, now, far_since, named);
+        if (other == part || judged.size() < members.size()) name_far(judged, members, part, now, next);
     }
   }
-  name_other_ways(alike, now, named);
-  far_since_ = std::move(far_since);
-  named_ = std::move(named);
+  name_other_ways(alike, now, next);
+  pause(std::move(found_.far), all, now, next.far);
+  pause(std::move(found_.other_way), all, now, next.other_way);
+  found_ = std::move(next);
+  last_look_ = now;
 }
 
 void power_outliers::name_far(const group& judged, const group& of_class, std::string_view part, instant now,
-                              std::map<std::string, instant>& since,
-                              std::map<std::string, power_outlier>& named) const {
+                              findings& next) const {
   if (of_class.size() < settings_.least_class) return;
   const auto range = usual_of(of_class);
   for (const auto* r : judged) {
-    if (named.contains(r->node)) continue;
-    const auto known = named_.find(r->node);
-    const bool was_far = known != named_.end() && known->second.usual_source.empty();
+    if (next.named.contains(r->node)) continue;
+    const auto known = found_.named.find(r->node);
+    const bool was_far = known != found_.named.end() && known->second.usual_source.empty();
     if (!is_far(*r, range, was_far ? settings_.comes_back : 1)) continue;
+    if (!lasted(r->node, now, found_.far, next.far)) continue;
     if (was_far) {
-      named.insert(*known);
+      next.named.insert(*known);
       continue;
     }
-    if (const auto at = far_since_.find(r->node); at != far_since_.end()) since.insert(*at);
-    if (!lasted(r->node, now, since)) continue;
     const std::string way =
         part.empty() ? r->source : fmt::format("meters of the {}; this node's is {}", part, r->source);
     const std::size_t itself = reach_of(r->source) == range.reach ? 1 : 0;
-    named.emplace(
+    next.named.emplace(
         r->node,
         power_outlier{r->watts, std::exp(range.least), std::exp(range.most), of_class.size() - itself,
                       way.empty() ? r->hardware : fmt::format("{}, by {}", r->hardware, way)});
@@ -127,8 +135,7 @@ void power_outliers::name_far(const group& judged, const group& of_class, std::s
 }
 
 void power_outliers::name_other_ways(const std::map<std::string_view, group>& alike, instant now,
-                                     std::map<std::string, power_outlier>& named) {
-  std::map<std::string, instant> since;
+                                     findings& next) const {
   for (const auto& [hardware, nodes] : alike) {
     std::map<std::string_view, std::size_t> counts;
     for (const auto* r : nodes)
@@ -141,17 +148,15 @@ void power_outliers::name_other_ways(const std::map<std::string_view, group>& al
                                              [](const auto* r) { return store::part_measured(r->source); });
     for (const auto* r : nodes) {
       const auto part = store::part_measured(r->source);
-      if (part.empty() || part == usual->first || named.contains(r->node)) continue;
-      if (const auto at = other_since_.find(r->node); at != other_since_.end()) since.insert(*at);
-      if (!lasted(r->node, now, since)) continue;
+      if (part.empty() || part == usual->first || next.named.contains(r->node)) continue;
+      if (!lasted(r->node, now, found_.other_way, next.other_way)) continue;
       // The watts stay those of the first time, so that the sentence does not change at each look.
-      const auto known = named_.find(r->node);
-      const bool same = known != named_.end() && known->second.source == r->source;
-      named.emplace(r->node, power_outlier{same ? known->second.watts : r->watts, 0, 0, usual->second,
-                                           std::string(hardware), r->source, example->source});
+      const auto known = found_.named.find(r->node);
+      const bool same = known != found_.named.end() && known->second.source == r->source;
+      next.named.emplace(r->node, power_outlier{same ? known->second.watts : r->watts, 0, 0, usual->second,
+                                                std::string(hardware), r->source, example->source});
     }
   }
-  other_since_ = std::move(since);
 }
 
 std::string sentence_of(const std::string& node, const power_outlier& o) {

@@ -102,6 +102,50 @@ TEST_SUITE("aggregator/power_outliers") {
     }
   }
 
+  TEST_CASE(
+      "a liar whose sensor drops out again and again is named, since a time without a value is a pause") {
+    fleet f;
+    f.add("a", 20, 200);
+    power_reading liar = f.nodes[7];
+    f.nodes.erase(f.nodes.begin() + 7);
+    bool far = true;
+    SUBCASE("far below the others") { liar.watts = 3; }
+    SUBCASE("by another part of the machine") {
+      for (auto& n : f.nodes) n.source = "dcmi";
+      liar.source = "rapl";
+      far = false;
+    }
+    const auto pass_with_value = [&f, &liar](duration time) {
+      f.nodes.push_back(liar);
+      f.pass(time);
+      const auto seen = f.named();
+      f.nodes.pop_back();
+      return seen;
+    };
+    CHECK(pass_with_value(40s).empty());
+    f.pass(30s);
+    CHECK(pass_with_value(20s).empty());
+    f.pass(30s);
+    REQUIRE(pass_with_value(10s) == names{"a7"});
+    CHECK(f.watch.named().at("a7").usual_source.empty() == far);
+    // It is named at once when its value is back, but not while it has none.
+    f.pass(9min);
+    CHECK(f.named().empty());
+    CHECK(pass_with_value(10s) == names{"a7"});
+    // After more than ten minutes it may be mended.
+    f.pass(11min);
+    CHECK(pass_with_value(60s).empty());
+    CHECK(pass_with_value(10s) == names{"a7"});
+    // A value like the others' ends it.
+    f.pass(30s);
+    const power_reading lies = liar;
+    liar.watts = 200;
+    liar.source = f.nodes[0].source;
+    CHECK(pass_with_value(10s).empty());
+    liar = lies;
+    CHECK(pass_with_value(60s).empty());
+  }
+
   TEST_CASE("a class of fewer than five says nothing, and nodes of another class are not compared") {
     fleet f;
     f.add("a", 3, 200);
