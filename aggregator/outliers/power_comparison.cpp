@@ -3,6 +3,7 @@
 #include "common/async/timers.hpp"
 #include "common/clock.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <string>
 #include <utility>
@@ -38,7 +39,11 @@ void power_comparison::name_outliers() {
     if (odd == outliers_.named().end() && known->warning.empty()) continue;
     auto said = odd == outliers_.named().end() ? std::string() : sentence_of(name, odd->second);
     if (said != known->warning && !said.empty()) log_.warning("{}", said);
-    if (said.empty()) log_.info("node {}: host_power_watts is like that of similar nodes again", name);
+    if (said.empty()) {
+      const bool has_value = std::ranges::binary_search(power_, name, {}, &power_reading::node);
+      log_.info("node {}: host_power_watts {}", name,
+                has_value ? "no longer stands out from that of similar nodes" : "has no value now");
+    }
     nodes_.node(known->id, name).warning = std::move(said);
   }
 }

@@ -32,7 +32,7 @@ class power_comparison {
   const logger& log_;
   const duration between_looks_;
   power_outliers outliers_;
-  std::vector<power_reading> power_;  // of the look under way
+  std::vector<power_reading> power_;  // of the look under way, by name
 };
 
 }  // namespace binnacle::aggregator

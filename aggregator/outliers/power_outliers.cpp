@@ -14,6 +14,13 @@ namespace {
 // 0 W has no logarithm. So it counts as 0.1 W, the step to which watts are rounded.
 double log_of(double watts) { return std::log(std::max(watts, 0.1)); }
 
+// How much of the machine a source measures: a part that lies within another one has the lower number. The
+// parts themselves come from agent/sources/host/ways.cpp. 0: nobody knows.
+int reach_of(std::string_view source) {
+  const auto part = store::part_measured(source);
+  return part == "processors" ? 1 : part == "platform" ? 2 : part == "machine" ? 3 : 0;
+}
+
 std::string known_part(std::string_view source) {
   return fmt::format("the {} ({})", store::part_measured(source), source);
 }
@@ -36,7 +43,7 @@ std::optional<power_reading> power_of(const store::node_view& node, instant now)
   return r;
 }
 
-power_outliers::usual power_outliers::usual_of(const std::vector<const power_reading*>& nodes) const {
+power_outliers::usual power_outliers::usual_of(const group& nodes) const {
   std::vector<double> logs, loads;
   for (const auto* r : nodes) {
     logs.push_back(log_of(r->watts));
@@ -47,60 +54,88 @@ power_outliers::usual power_outliers::usual_of(const std::vector<const power_rea
   const auto out = std::max<std::size_t>(
       1, static_cast<std::size_t>(settings_.left_out * static_cast<double>(logs.size())));
   return {logs[out], logs[logs.size() - 1 - out],
-          loads.empty() ? std::nullopt : std::optional(loads[loads.size() / 2])};
+          loads.empty() ? std::nullopt : std::optional(loads[loads.size() / 2]),
+          reach_of(nodes.front()->source)};
 }
 
 bool power_outliers::is_far(const power_reading& r, const usual& of_class, double bound) const {
   const double here = log_of(r.watts), far = bound * std::log(settings_.factor);
   const bool above = here >= of_class.most + far;
   if (!above && here > of_class.least - far) return false;
+  // Who measures more of the machine may say more, and who measures less of it may say less.
+  const int measures_more = reach_of(r.source) - of_class.reach;
+  if (above ? measures_more > 0 : measures_more < 0) return false;
   if (!r.load || !of_class.load) return true;
   const double more_load = *r.load - *of_class.load;
   return std::abs(more_load) < settings_.load_apart || (more_load > 0) != above;
 }
 
-bool power_outliers::lasted(const std::string& node, instant now,
-                            std::map<std::string, instant>& since) const {
-  return now - since.emplace(node, now).first->second >= settings_.lasting;
+bool power_outliers::lasted(const std::string& node, instant now, const doubts& before, doubts& after) const {
+  const auto known = before.find(node);
+  const instant since = known == before.end() ? now : known->second.since;
+  after[node] = doubt{since, now};
+  return now - since >= settings_.lasting;
+}
+
+void power_outliers::pause(doubts before, std::span<const power_reading> all, instant now,
+                           doubts& after) const {
+  for (const auto& r : all) before.erase(r.node);
+  for (const auto& [node, d] : before)
+    if (now - d.last <= settings_.longest_pause)
+      after.emplace(node, doubt{d.since + (now - last_look_), d.last});
 }
 
 void power_outliers::look(std::span<const power_reading> all, instant now) {
-  std::map<std::string_view, std::vector<const power_reading*>> alike;
+  std::map<std::string_view, group> alike;
   for (const auto& r : all) alike[r.hardware].push_back(&r);
-  std::map<std::string, instant> far_since;
-  std::map<std::string, power_outlier> named;
+  findings next;
   for (const auto& [hardware, nodes] : alike) {
-    std::map<std::string_view, std::vector<const power_reading*>> classes;
-    for (const auto* r : nodes) classes[r->source].push_back(r);
-    for (const auto& [source, members] : classes) {
-      if (members.size() < settings_.least_class) continue;
-      const auto of_class = usual_of(members);
-      for (const auto* r : members) {
-        const auto known = named_.find(r->node);
-        const bool was_far = known != named_.end() && known->second.usual_source.empty();
-        if (!is_far(*r, of_class, was_far ? settings_.comes_back : 1)) continue;
-        if (was_far) {
-          named.insert(*known);
-          continue;
-        }
-        if (const auto at = far_since_.find(r->node); at != far_since_.end()) far_since.insert(*at);
-        if (lasted(r->node, now, far_since))
-          named.emplace(r->node, power_outlier{r->watts, std::exp(of_class.least), std::exp(of_class.most),
-                                               members.size() - 1,
-                                               source.empty() ? std::string(hardware)
-                                                              : fmt::format("{}, by {}", hardware, source)});
-      }
+    std::map<std::string_view, group> by_source, by_part;
+    for (const auto* r : nodes) {
+      by_source[r->source].push_back(r);
+      if (const auto part = store::part_measured(r->source); !part.empty()) by_part[part].push_back(r);
+    }
+    for (const auto& [source, members] : by_source) name_far(members, members, {}, now, next);
+    if (by_source.size() == 1) continue;  // the parts would be the same class again
+    for (const auto& [part, members] : by_part) {
+      // If two parts contradict each other, nobody knows which one is wrong. The fewer are named.
+      for (const auto& [other, judged] : by_part)
+        if (other == part || judged.size() < members.size()) name_far(judged, members, part, now, next);
     }
   }
-  name_other_ways(alike, now, named);
-  far_since_ = std::move(far_since);
-  named_ = std::move(named);
+  name_other_ways(alike, now, next);
+  pause(std::move(found_.far), all, now, next.far);
+  pause(std::move(found_.other_way), all, now, next.other_way);
+  found_ = std::move(next);
+  last_look_ = now;
 }
 
-void power_outliers::name_other_ways(
-    const std::map<std::string_view, std::vector<const power_reading*>>& alike, instant now,
-    std::map<std::string, power_outlier>& named) {
-  std::map<std::string, instant> since;
+void power_outliers::name_far(const group& judged, const group& of_class, std::string_view part, instant now,
+                              findings& next) const {
+  if (of_class.size() < settings_.least_class) return;
+  const auto range = usual_of(of_class);
+  for (const auto* r : judged) {
+    if (next.named.contains(r->node)) continue;
+    const auto known = found_.named.find(r->node);
+    const bool was_far = known != found_.named.end() && known->second.usual_source.empty();
+    if (!is_far(*r, range, was_far ? settings_.comes_back : 1)) continue;
+    if (!lasted(r->node, now, found_.far, next.far)) continue;
+    if (was_far) {
+      next.named.insert(*known);
+      continue;
+    }
+    const std::string way =
+        part.empty() ? r->source : fmt::format("meters of the {}; this node's is {}", part, r->source);
+    const std::size_t itself = reach_of(r->source) == range.reach ? 1 : 0;
+    next.named.emplace(
+        r->node,
+        power_outlier{r->watts, std::exp(range.least), std::exp(range.most), of_class.size() - itself,
+                      way.empty() ? r->hardware : fmt::format("{}, by {}", r->hardware, way)});
+  }
+}
+
+void power_outliers::name_other_ways(const std::map<std::string_view, group>& alike, instant now,
+                                     findings& next) const {
   for (const auto& [hardware, nodes] : alike) {
     std::map<std::string_view, std::size_t> counts;
     for (const auto* r : nodes)
@@ -113,17 +148,15 @@ void power_outliers::name_other_ways(
                                              [](const auto* r) { return store::part_measured(r->source); });
     for (const auto* r : nodes) {
       const auto part = store::part_measured(r->source);
-      if (part.empty() || part == usual->first || named.contains(r->node)) continue;
-      if (const auto at = other_since_.find(r->node); at != other_since_.end()) since.insert(*at);
-      if (!lasted(r->node, now, since)) continue;
+      if (part.empty() || part == usual->first || next.named.contains(r->node)) continue;
+      if (!lasted(r->node, now, found_.other_way, next.other_way)) continue;
       // The watts stay those of the first time, so that the sentence does not change at each look.
-      const auto known = named_.find(r->node);
-      const bool same = known != named_.end() && known->second.source == r->source;
-      named.emplace(r->node, power_outlier{same ? known->second.watts : r->watts, 0, 0, usual->second,
-                                           std::string(hardware), r->source, example->source});
+      const auto known = found_.named.find(r->node);
+      const bool same = known != found_.named.end() && known->second.source == r->source;
+      next.named.emplace(r->node, power_outlier{same ? known->second.watts : r->watts, 0, 0, usual->second,
+                                                std::string(hardware), r->source, example->source});
     }
   }
-  other_since_ = std::move(since);
 }
 
 std::string sentence_of(const std::string& node, const power_outlier& o) {

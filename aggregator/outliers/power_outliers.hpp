@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace binnacle::aggregator {
@@ -42,11 +43,17 @@ struct power_outlier {
 /// busy. So a node is compared with the range of its class. A fifth of the nodes at either end is left out,
 /// since up to so many sensors may be wrong, and only a multiple beyond the range counts. A node whose load
 /// differs from that of its class in the same direction is not named: the load explains it. One look may be
-/// wrong (a batch came late), so the difference must last for a while.
+/// wrong (a batch came late), so the difference must last for a while. A time without a value is a pause: a
+/// sensor that drops out once a minute must not begin anew each time.
 ///
-/// Nodes of equal hardware are compared if the same way measured them, since DCMI and RAPL measure different
-/// things. Where nearly all of them measure the same part of the machine (the machine, the platform or the
-/// processors), a node that measures another part is named, too: its number cannot be compared with theirs.
+/// Nodes of equal hardware are compared if the same way measured them. A node that has fallen back to another
+/// meter would be compared with nobody then. So each node is also compared with all that measure the same
+/// part (the machine, the platform or the processors) in any way, and with those that measure another part,
+/// if these are more. There only one side is odd: a machine cannot draw less than its processors, but it may
+/// draw more.
+///
+/// Where nearly all nodes measure the same part, a node that measures another part is named, too: its number
+/// cannot be compared with theirs.
 class power_outliers {
  public:
   struct settings {
@@ -56,31 +63,50 @@ class power_outliers {
     double factor = 4;            ///< beyond the range of the others
     double load_apart = 0.2;
     duration lasting = std::chrono::minutes(1);
+    duration longest_pause = std::chrono::minutes(10);  ///< without a value; after it the node begins anew
     double comes_back = 0.8;  ///< of the factor's logarithm, so that a node at the edge does not come and go
   };
   power_outliers() : power_outliers(settings{}) {}
   explicit power_outliers(settings s) : settings_(s) {}
 
-  /// Compares all nodes that have a reading. A node that has none now is no longer named.
+  /// Compares all nodes that have a reading. A node that has none now is not named until it has one again.
   void look(std::span<const power_reading> all, instant now);
   /// The outliers that were named, by node, with the watts that they drew then.
-  const std::map<std::string, power_outlier>& named() const noexcept { return named_; }
+  const std::map<std::string, power_outlier>& named() const noexcept { return found_.named; }
 
  private:
-  /// What the nodes of a class usually draw, as logarithms of watts, and their usual load.
+  using group = std::vector<const power_reading*>;
+  /// A node that stands out: since when, moved on by each pause, and when it last had a value and did so.
+  struct doubt {
+    instant since, last;
+  };
+  using doubts = std::map<std::string, doubt>;
+  struct findings {
+    doubts far, other_way;
+    std::map<std::string, power_outlier> named;
+  };
+  /// What the nodes of a class usually draw, as logarithms of watts, their usual load, and how much of the
+  /// machine they measure.
   struct usual {
     double least = 0, most = 0;
     std::optional<double> load;
+    int reach = 0;
   };
-  usual usual_of(const std::vector<const power_reading*>& nodes) const;
-  bool lasted(const std::string& node, instant now, std::map<std::string, instant>& since) const;
-  void name_other_ways(const std::map<std::string_view, std::vector<const power_reading*>>& alike,
-                       instant now, std::map<std::string, power_outlier>& named);
+  usual usual_of(const group& nodes) const;
+  /// Takes the node's doubt over from the last look, or begins one. True: it is old enough.
+  bool lasted(const std::string& node, instant now, const doubts& before, doubts& after) const;
+  /// Takes over the doubts about nodes that have no reading now.
+  void pause(doubts before, std::span<const power_reading> all, instant now, doubts& after) const;
+  /// Compares `judged` with `of_class`, which measures in the same way, or (`part` is not empty) the same
+  /// part.
+  void name_far(const group& judged, const group& of_class, std::string_view part, instant now,
+                findings& next) const;
+  void name_other_ways(const std::map<std::string_view, group>& alike, instant now, findings& next) const;
   bool is_far(const power_reading& r, const usual& of_class, double bound) const;
 
   settings settings_;
-  std::map<std::string, instant> far_since_, other_since_;
-  std::map<std::string, power_outlier> named_;
+  findings found_;  // by the last look
+  instant last_look_{};
 };
 
 /// One sentence for a person, with what to look at.

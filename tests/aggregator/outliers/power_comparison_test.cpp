@@ -9,7 +9,9 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 
 namespace power_comparison_test {
 
@@ -22,7 +24,8 @@ namespace {
 /// Equal machines in the faces' view, compared again and again. An odd machine is named at the first
 /// comparison.
 struct fleet {
-  logger log{"test", log_level::off};
+  std::string lines;
+  logger log{"test", log_level::info, [this](std::string_view line) { (lines += line) += '\n'; }};
   async::loop loop{1};
   policy::view nodes;
   power_comparison power{nodes, log, 1ms, {.lasting = duration{}}};
@@ -30,14 +33,14 @@ struct fleet {
 
   ~fleet() { tasks.cancel(); }
 
-  void add(const std::string& name, std::int64_t tenths_of_watts, const char* source) {
+  void add(const std::string& name, std::optional<std::int64_t> tenths_of_watts, const char* source) {
     store::catalog_builder c;
     c.group("host", 3'600'000).series("host_power_watts", {{"source", source}}, -1);
     c.series("host_hardware_info",
              {{"cpu", "EPYC"}, {"sockets", "2"}, {"memory_gib", "512"}, {"accelerators", "0"}});
     auto row =
         std::make_shared<store::row>(std::make_shared<const store::shape>(store::make_shape(c, {})->what));
-    row->set_value(0, tenths_of_watts);
+    if (tenths_of_watts) row->set_value(0, *tenths_of_watts);
     row->set_value(1, 1);
     row->set_read(0, boot_clock::now());
     row->set_last_batch(boot_clock::now());
@@ -71,9 +74,18 @@ TEST_SUITE("aggregator/power_comparison") {
     CHECK(warning("node-1449").find("the processors (rapl)") != std::string::npos);
     CHECK(warning("node-1000").empty());
     CHECK(power_warnings(f.power.outliers().named()).size() == 2);  // as `binnacle status` has them
+    const auto logged = [&f](const char* line) { return f.lines.find(line) != std::string::npos; };
+    f.add("node-1300", std::nullopt, "dcmi");
+    CHECK(f.until([&] { return warning("node-1300").empty(); }));
+    CHECK_MESSAGE(logged("info test: node node-1300: host_power_watts has no value now"), f.lines);
+    CHECK_FALSE_MESSAGE(logged("no longer stands out"), f.lines);
+    f.add("node-1300", 0, "dcmi");
+    REQUIRE(f.until([&] { return !warning("node-1300").empty(); }));
     f.add("node-1300", 2010, "dcmi");
     f.add("node-1449", 2010, "dcmi");
     CHECK(f.until([&] { return warning("node-1300").empty() && warning("node-1449").empty(); }));
+    CHECK_MESSAGE(logged("node node-1300: host_power_watts no longer stands out from that of similar nodes"),
+                  f.lines);
   }
 }
 

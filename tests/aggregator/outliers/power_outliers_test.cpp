@@ -7,6 +7,7 @@
 #include <doctest/doctest.h>
 
 #include <chrono>
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -99,6 +100,50 @@ TEST_SUITE("aggregator/power_outliers") {
       f.pass(10s);
       CHECK(f.named().empty());
     }
+  }
+
+  TEST_CASE(
+      "a liar whose sensor drops out again and again is named, since a time without a value is a pause") {
+    fleet f;
+    f.add("a", 20, 200);
+    power_reading liar = f.nodes[7];
+    f.nodes.erase(f.nodes.begin() + 7);
+    bool far = true;
+    SUBCASE("far below the others") { liar.watts = 3; }
+    SUBCASE("by another part of the machine") {
+      for (auto& n : f.nodes) n.source = "dcmi";
+      liar.source = "rapl";
+      far = false;
+    }
+    const auto pass_with_value = [&f, &liar](duration time) {
+      f.nodes.push_back(liar);
+      f.pass(time);
+      const auto seen = f.named();
+      f.nodes.pop_back();
+      return seen;
+    };
+    CHECK(pass_with_value(40s).empty());
+    f.pass(30s);
+    CHECK(pass_with_value(20s).empty());
+    f.pass(30s);
+    REQUIRE(pass_with_value(10s) == names{"a7"});
+    CHECK(f.watch.named().at("a7").usual_source.empty() == far);
+    // It is named at once when its value is back, but not while it has none.
+    f.pass(9min);
+    CHECK(f.named().empty());
+    CHECK(pass_with_value(10s) == names{"a7"});
+    // After more than ten minutes it may be mended.
+    f.pass(11min);
+    CHECK(pass_with_value(60s).empty());
+    CHECK(pass_with_value(10s) == names{"a7"});
+    // A value like the others' ends it.
+    f.pass(30s);
+    const power_reading lies = liar;
+    liar.watts = 200;
+    liar.source = f.nodes[0].source;
+    CHECK(pass_with_value(10s).empty());
+    liar = lies;
+    CHECK(pass_with_value(60s).empty());
   }
 
   TEST_CASE("a class of fewer than five says nothing, and nodes of another class are not compared") {
@@ -198,6 +243,71 @@ TEST_SUITE("aggregator/power_outliers") {
     }
     f.pass(5min);
     CHECK(f.named().empty());
+  }
+
+  TEST_CASE("a node by another source than all others is compared with them as far as both can be compared") {
+    struct lone {
+      const char *others, *source;
+      double watts;
+      bool far;
+    };
+    for (const lone& l : std::initializer_list<lone>{{"arm-scmi", "hwmon", 12.6, true},
+                                                     {"arm-scmi", "hwmon", 2000, true},
+                                                     {"arm-scmi", "hwmon", 100, false},
+                                                     {"dcmi", "bmc", 12.6, true},
+                                                     {"dcmi", "supplies", 2000, true},
+                                                     {"rapl", "dcmi", 12.6, true},   // below its processors
+                                                     {"rapl", "dcmi", 2000, false},  // accelerators
+                                                     {"dcmi", "rapl", 12.6, false},  // only its processors
+                                                     {"dcmi", "rapl", 2000, true},   // above the machine
+                                                     {"psys", "rapl", 2000, true},
+                                                     {"rapl", "psys", 12.6, true},
+                                                     {"dcmi", "psys", 12.6, false},
+                                                     {"rapl", "cxl", 12.6, false}}) {  // of a later version
+      CAPTURE(l.others);
+      CAPTURE(l.source);
+      CAPTURE(l.watts);
+      fleet f;
+      f.add("a", 5, 180);
+      for (auto& n : f.nodes) n.source = l.others;
+      f.nodes.push_back({"odd", "2 x A", l.watts, {}, l.source});
+      const auto far = [&f] {  // and not for the part that it measures
+        const auto odd = f.watch.named().find("odd");
+        return odd != f.watch.named().end() && odd->second.usual_source.empty();
+      };
+      f.pass(60s);
+      CHECK(f.named().empty());
+      f.pass(10s);
+      CHECK(far() == l.far);
+      CHECK(f.named().size() <= 1);
+    }
+  }
+
+  TEST_CASE("the sentence about a node by another source names that source, and what the others measure") {
+    fleet f;
+    f.add("a", 5, 180);
+    for (auto& n : f.nodes) n.source = "arm-scmi";
+    f.nodes.push_back({"odd", "2 x A", 12.6, {}, "hwmon"});
+    f.pass(70s);
+    const auto said = power_warnings(f.watch.named());
+    REQUIRE(said.size() == 1);
+    CHECK_MESSAGE(
+        said[0].find("5 similar nodes (2 x A, by meters of the processors; this node's is hwmon)") !=
+            std::string::npos,
+        said[0]);
+  }
+
+  TEST_CASE("liars that are a class of their own are compared with the others, too") {
+    fleet f;
+    f.add("a", 20, 180);
+    for (auto& n : f.nodes) n.source = "rapl";
+    f.add("lies", 5, 12);
+    std::string source;
+    SUBCASE("by another meter of the processors") { source = "hwmon"; }
+    SUBCASE("by one of the machine") { source = "dcmi"; }
+    for (std::size_t i = 20; i < 25; ++i) f.nodes[i].source = source;
+    f.pass(70s);
+    CHECK(f.named() == names{"lies0", "lies1", "lies2", "lies3", "lies4"});
   }
 
   TEST_CASE("what a node draws and is like comes from its series, while they have values") {
