@@ -36,7 +36,8 @@ task<std::uint64_t> most_in_a_turn(visitor& agent, wire::bytes raw, std::uint64_
   bool over = false;
   std::uint64_t most = 0;
   const auto watch = [](const ingest_counters& c, bool& end, std::uint64_t& seen) -> task<void> {
-    for (std::uint64_t last = c.frames; !end;) {
+    std::uint64_t last = c.frames;
+    while (!end) {
       co_await async::sleep_for(0ns);
       seen = std::max(seen, c.frames - std::exchange(last, c.frames));
     }

@@ -2,6 +2,7 @@
 
 #include "tests/cli/doctor/finding_words.hpp"
 
+#include <boost/json/parse.hpp>
 #include <doctest/doctest.h>
 
 #include <string>
@@ -11,6 +12,7 @@ namespace filter_answer_test {
 namespace {
 
 using namespace binnacle;
+namespace json = boost::json;
 using namespace binnacle::cli;
 using namespace binnacle::cli::doctor;
 using namespace std::chrono_literals;
