@@ -17,7 +17,7 @@ from trial import Trial, decimal, run_tests
 
 BUILD = ROOT / "build"
 GROUP = "node.waok8s.github.io"
-NODES = ["templated", "named", "labelled", "guarded", "secretless"]
+NODES = ["templated", "named", "labelled", "guarded", "secretless", "provided"]
 
 
 def definition(kind):
@@ -79,6 +79,37 @@ class GuardedModels(Models):
         self.socket = security.wrap_socket(self.socket, server_side=True)
 
 
+class Mlmm(http.server.ThreadingHTTPServer):
+    """What WAO's mlmm adds to a BMC behind TLS: the resource that says where the model of the first system is."""
+
+    class Door(http.server.BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self):
+            self.server.asked.append(self.path)
+            answer = self.server.answers.get(self.path)
+            allowed = self.headers.get("Authorization") == self.server.wanted
+            text = json.dumps(answer if allowed else {"error": {"message": f"you said {self.headers.get('Authorization')}"}}).encode()
+            self.send_response((200 if answer else 404) if allowed else 401)
+            self.send_header("Content-Length", str(len(text)))
+            self.end_headers()
+            self.wfile.write(text)
+
+        def log_message(self, *_):
+            pass
+
+    def __init__(self, pki, wanted, model):
+        super().__init__(("127.0.0.1", 0), self.Door)
+        systems = "/redfish/v1/Systems"
+        self.wanted, self.asked = wanted, []
+        self.answers = {systems: {"Members": [{"@odata.id": f"{systems}/System.1"}, {"@odata.id": f"{systems}/System.2"}]},
+                        f"{systems}/System.1/MachineLearningModel": {"PowerConsumptionModel": model}}
+        security = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        security.load_cert_chain(pki / "aggregator.crt", pki / "aggregator.key")
+        self.socket = security.wrap_socket(self.socket, server_side=True)
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+
 def basic(user, password):
     return "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()
 
@@ -88,7 +119,9 @@ class Wao(unittest.TestCase):
         self.plane, self.trial, self.models = ControlPlane(), Trial(BUILD), Models()
         self.trial.make_certificates(NODES)
         self.guarded = GuardedModels(self.trial.pki, basic("pc", "0pen-sesame"))
-        for server in (self.models, self.guarded):
+        self.mlmm = Mlmm(self.trial.pki, basic("bmc", "l3t-me-in"), {
+            "Name": "provided", "Url": f"http://127.0.0.1:{self.models.server_port}", "Type": "V2InferenceProtocol", "Version": "v0.1.0"})
+        for server in (self.models, self.guarded, self.mlmm):
             self.addCleanup(server.server_close)
             self.addCleanup(server.shutdown)
         self.addCleanup(self.plane.stop)
@@ -98,9 +131,9 @@ class Wao(unittest.TestCase):
         endpoint = f"https://127.0.0.1:{self.guarded.server_port}/v2/models/guarded"
         return {"powerConsumption": {"type": "V2InferenceProtocol", "endpoint": endpoint, "basicAuthSecret": {"name": secret}}}
 
-    def write_secret(self, password):
-        self.plane.apply({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "pc", "namespace": "default"},
-                          "stringData": {"username": "pc", "password": password}})
+    def write_secret(self, password, user="pc"):
+        self.plane.apply({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": user, "namespace": "default"},
+                          "stringData": {"username": user, "password": password}})
 
     def predictor(self, model, host="127.0.0.1"):
         return {"powerConsumption": {"type": "V2InferenceProtocol", "endpoint": f"http://{host}:{self.models.server_port}/v2/models/{model}"}}
@@ -124,9 +157,11 @@ class Wao(unittest.TestCase):
             plane.kubectl("wait", "--for=condition=Established", f"crd/{kind}.{GROUP}", "--timeout=30s")
         plane.add_node("templated", kind="r650")
         plane.add_node("named", kind="r650")
-        for node in ("labelled", "guarded", "secretless"):
+        for node in ("labelled", "guarded", "secretless", "provided"):
             plane.add_node(node)
         self.write_secret("w0rn-out")
+        self.write_secret("l3t-me-in", "bmc")
+        provider = {"type": "Redfish", "endpoint": f"https://127.0.0.1:{self.mlmm.server_port}", "basicAuthSecret": {"name": "bmc"}}
         plane.kubectl("label", "node", "labelled", "tensorflow/host=127.0.0.1", "tensorflow/port=8500", "tensorflow/name=m",
                       "ambient/min=10", "ambient/max=40", "cpu1/min=20", "cpu1/max=90", "cpu2/min=20", "cpu2/max=20")
         # The address that a template may ask for stands in the status.
@@ -139,6 +174,8 @@ class Wao(unittest.TestCase):
                     self.config("second", nodeName="named", predictor=self.predictor("never")),
                     self.config("guarded", nodeName="guarded", predictor=self.guarded_predictor("pc")),
                     self.config("secretless", nodeName="secretless", predictor=self.guarded_predictor("none")),
+                    self.config("provided", nodeName="provided", predictor={"powerConsumptionEndpointProvider": provider,
+                                                                            "powerConsumption": {"type": "", "endpoint": ""}}),
                     {"apiVersion": "telemetry.intel.com/v1alpha1", "kind": "TASPolicy", "metadata": {"name": "fewer-watts", "namespace": "default"},
                      "spec": {"strategies": {"minimizepower": {}}}})
         trial.start_aggregator("--kube-config", plane.kubeconfig, *settings)
@@ -174,15 +211,18 @@ class Wao(unittest.TestCase):
         said = next(line for line in self.warnings().splitlines() if words in line)
         self.assertTrue(said.startswith("NodeConfig default/first"), said)
         self.assertEqual(self.warnings().count(words), 1)
-        self.assertEqual((self.models.asked, self.guarded.given), ([], set()))
+        self.assertEqual((self.models.asked, self.guarded.given, self.mlmm.asked), ([], set(), []))
         self.assertIn(words, json.dumps(self.power("named")))
 
     def test_waos_objects_name_nodes_models_and_what_is_wrong_with_them_is_said_on_them(self):
-        self.begin("--model-servers", f"127.0.0.1:{self.models.server_port},127.0.0.1:{self.guarded.server_port}",
+        self.begin("--model-servers", ",".join(f"127.0.0.1:{server.server_port}" for server in (self.models, self.guarded, self.mlmm)),
                    "--model-servers-ca", self.trial.pki / "server-ca.crt", "--model-servers-secrets", "default")
         base = f"http://127.0.0.1:{self.models.server_port}/v2/models"
         self.until("the template's model, with the node's name and address in it", lambda: self.server_of("templated") == f"{base}/of-templated/infer")
         self.until("the NodeConfig's model, before the template's", lambda: self.server_of("named") == f"{base}/by-object/infer")
+        self.until("the model that the provider names", lambda: self.server_of("provided") == f"{base}/provided/versions/v0.1.0/infer")
+        self.assertEqual(self.mlmm.asked, ["/redfish/v1/Systems", "/redfish/v1/Systems/System.1/MachineLearningModel"])
+        self.assertEqual(self.events_on("NodeConfig", "provided"), [])
         curve = {point["load"]: point["watts"] for point in self.power("named")["model"]["curve"]}
         self.assertEqual((curve[0.0], curve[0.5], curve[1.0]), (100, 150, 200))
         asked = dict(self.models.asked)
@@ -211,9 +251,9 @@ class Wao(unittest.TestCase):
         self.assertEqual(self.guarded.given, {basic("pc", "w0rn-out"), basic("pc", "0pen-sesame")})
         everywhere = "\n".join([self.trial.log("aggregator"), self.warnings(), *(json.dumps(self.power(node)) for node in NODES),
                                 self.plane.request("GET", "/apis/events.k8s.io/v1/events")[1]])
-        for password in ("w0rn-out", "0pen-sesame"):
+        for user, password in (("pc", "w0rn-out"), ("pc", "0pen-sesame"), ("bmc", "l3t-me-in")):
             self.assertNotIn(password, everywhere)
-            self.assertNotIn(basic("pc", password), everywhere)
+            self.assertNotIn(basic(user, password), everywhere)
 
         with self.subTest("what is mended is not said any more"):
             self.plane.kubectl("delete", f"nodeconfig.{GROUP}/first", "-n", "default")
