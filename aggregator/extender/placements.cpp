@@ -2,7 +2,8 @@
 //
 // The scheduler asks about a pod, and a second later about the next, while the watts of the node change
 // only when the first one runs. Without this ledger all pods of a burst would go to one node. The ledger
-// is two maps (pods by uid, residents by node) and three queues in the order of time:
+// is two maps (pods by uid, residents by node) and three queues in the order of time. All pods may be on one
+// node and end together, so a pod knows its place among the residents, and none is searched for.
 //
 //   expected_   our guess of where a pod goes   → after `unconfirmed` only its cores count, unless it is
 //               bound by then; empty where nobody tells of bindings
@@ -20,7 +21,6 @@
 
 #include "aggregator/extender/placements.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace binnacle::extender {
@@ -45,7 +45,7 @@ void placements::ready(const std::string& uid, bool is, instant now) {
   bound_entries(by_age_);
   const auto at = pods_.find(uid);
   if (at == pods_.end()) return;
-  resident& seen = resident_of(uid, at->second);
+  resident& seen = resident_of(at->second);
   if (!is) {
     seen.ready.reset();
     return;
@@ -59,7 +59,7 @@ void placements::ready(const std::string& uid, bool is, instant now) {
 void placements::gone(const std::string& uid) {
   const auto at = pods_.find(uid);
   if (at == pods_.end()) return;
-  take_from_node(uid, at->second.node);
+  take_from_node(at->second);
   pods_.erase(at);
 }
 
@@ -70,17 +70,15 @@ void placements::put(const std::string& uid, std::string_view node, instant sinc
   for (queue* in : {&starting_, &by_age_}) {
     while (pods_.size() >= settings_.most && !in->empty()) drop_front(*in);
   }
-  pods_.emplace(uid, pod{std::string(node), since, confirmed});
   auto on = nodes_.find(node);
   if (on == nodes_.end()) on = nodes_.emplace(std::string(node), std::vector<resident>()).first;
+  pods_.emplace(uid, pod{std::string(node), since, confirmed, false, on->second.size()});
   on->second.push_back({uid, std::nullopt, cores});
   by_age_.emplace(since, uid);
   if (!confirmed && followed_) expected_.emplace(since, uid);
 }
 
-placements::resident& placements::resident_of(const std::string& uid, const pod& p) {
-  return *std::ranges::find(nodes_.find(p.node)->second, uid, &resident::uid);
-}
+placements::resident& placements::resident_of(const pod& p) { return nodes_.find(p.node)->second[p.place]; }
 
 /// Limits the queue: a pod that the scheduler asks about again and again leaves an entry each time.
 void placements::bound_entries(queue& in) {
@@ -108,9 +106,16 @@ placements::pod* placements::still_expected(const entry& put) {
   return p == nullptr || p->confirmed ? nullptr : p;
 }
 
-void placements::take_from_node(const std::string& uid, const std::string& node) {
-  const auto on = nodes_.find(node);
-  std::erase_if(on->second, [&uid](const resident& r) { return r.uid == uid; });
+/// The last resident takes the place of the one that goes.
+void placements::take_from_node(const pod& p) {
+  const auto on = nodes_.find(p.node);
+  resident& free = on->second[p.place];
+  resident& last = on->second.back();
+  if (&free != &last) {
+    pods_.find(last.uid)->second.place = p.place;
+    free = std::move(last);
+  }
+  on->second.pop_back();
   if (on->second.empty()) nodes_.erase(on);
 }
 
@@ -123,7 +128,7 @@ void placements::expire(instant now) {
     const pod* p = still(oldest);
     if (p == nullptr) continue;
     if (p->confirmed && !p->was_ready) {
-      resident_of(oldest.second, *p).only_cores = true;
+      resident_of(*p).only_cores = true;
       starting_.insert(oldest);
     } else {
       gone(oldest.second);
@@ -136,7 +141,7 @@ void placements::expire(instant now) {
   for (; has_older(expected_, settings_.unconfirmed); expected_.erase(expected_.begin())) {
     const entry& oldest = *expected_.begin();
     const pod* p = still_expected(oldest);
-    if (p != nullptr) resident_of(oldest.second, *p).only_cores = true;
+    if (p != nullptr) resident_of(*p).only_cores = true;
   }
 }
 

@@ -87,6 +87,7 @@ class placements {
     instant since{};  // expected or bound
     bool confirmed = false;
     bool was_ready = false;
+    std::size_t place = 0;  // among the residents of its node
   };
   using pods = std::unordered_map<std::string, pod, keyed_hash>;
 
@@ -94,10 +95,10 @@ class placements {
   using entry = queue::value_type;
 
   void put(const std::string& uid, std::string_view node, instant since, double cores, bool confirmed);
-  resident& resident_of(const std::string& uid, const pod& p);
+  resident& resident_of(const pod& p);
   void bound_entries(queue& in);
   void drop_front(queue& from);
-  void take_from_node(const std::string& uid, const std::string& node);
+  void take_from_node(const pod& p);
   void expire(instant now);
   pod* still(const entry& put);
   pod* still_expected(const entry& put);

@@ -15,6 +15,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <string>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -51,25 +53,26 @@ std::optional<spreader::plan> spreader::open(const std::string& uid, std::string
 /// The ReplicaSet's pods, in all and by area.
 void spreader::count(plan& p, instant now) {
   facts& f = p.told;
-  const auto at = [&](std::string_view node) {
-    if (node.empty()) return;
-    const std::string_view area = world_->area_of(f.kind, node);
-    if (!area.empty()) ++p.pods.try_emplace(std::string(area)).first->second;
-  };
+  // A set may have all pods of the cluster, so an area is looked up once for a node.
+  std::unordered_map<std::string_view, std::uint32_t, keyed_hash> on_node;
   std::unordered_set<std::string, keyed_hash> on_their_way;
   in_flight_.each(p.pod.set_uid, now,
                   [&](const std::string& uid, const in_flight::pod&) { on_their_way.insert(uid); });
   world_->each_pod(p.pod.set_uid, [&](std::string_view uid, std::string_view node) {
     ++f.placed;
-    at(node);
+    ++on_node[node];
     if (on_their_way.empty()) return;
     if (const std::string known(uid); on_their_way.erase(known) != 0) in_flight_.gone(known);
   });
   in_flight_.each(p.pod.set_uid, now, [&](const std::string&, const in_flight::pod& on_its_way) {
     ++f.placed;
     ++f.in_flight;
-    at(on_its_way.node);
+    ++on_node[on_its_way.node];
   });
+  for (const auto& [node, pods] : on_node) {
+    const std::string_view area = node.empty() ? node : world_->area_of(f.kind, node);
+    if (!area.empty()) p.pods.try_emplace(std::string(area)).first->second += pods;
+  }
 }
 
 void spreader::choose(plan& p, const std::string& uid, const name_of& name, std::span<std::uint8_t> may,

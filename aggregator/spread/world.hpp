@@ -24,7 +24,8 @@ class world {
   /// Nothing: it is not known, or another ReplicaSet has its name now.
   virtual std::optional<replica_set> set(std::string_view name_space, std::string_view name,
                                          std::string_view uid) const = 0;
-  /// `tell(uid, node)` for each of its pods that has a node, runs or will run, and is not being deleted.
+  /// `tell(uid, node)` for each of its pods that has a node, runs or will run, and is not being deleted. The
+  /// texts are valid until the cluster changes.
   virtual void each_pod(std::string_view set_uid,
                         const std::function<void(std::string_view, std::string_view)>& tell) const = 0;
   /// Regions if the cluster's nodes have two, else zones if they have two, else single nodes.

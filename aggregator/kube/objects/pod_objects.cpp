@@ -175,14 +175,22 @@ const std::vector<const pod_objects::known_pod*>* pod_objects::made_by(std::uint
   return at == by_set_.end() ? nullptr : &at->second;
 }
 
-void pod_objects::list_in_set(const known_pod& of) {
-  if (of.second.set != 0) by_set_[of.second.set].push_back(&of);
+void pod_objects::list_in_set(known_pod& of) {
+  if (of.second.set == 0) return;
+  auto& all = by_set_[of.second.set];
+  of.second.place_in_set = all.size();
+  all.push_back(&of);
 }
 
+// The last pod takes the place of the one that goes. All pods may be of one set and go together, so none is
+// searched for.
 void pod_objects::unlist_in_set(const known_pod& of) {
   const auto at = by_set_.find(of.second.set);
   if (at == by_set_.end()) return;
-  std::erase(at->second, &of);
+  const known_pod* last = at->second.back();
+  objects_.find(last->first)->second.place_in_set = of.second.place_in_set;
+  at->second[of.second.place_in_set] = last;
+  at->second.pop_back();
   if (at->second.empty()) by_set_.erase(at);
 }
 

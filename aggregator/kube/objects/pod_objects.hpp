@@ -55,6 +55,7 @@ class pod_objects final : public watcher {
     bool on_host_network = false;    ///< its addresses are its node's
     bool leaving = false;            ///< somebody has deleted it, and it has not ended yet
     std::uint64_t set = 0;           ///< set_key() of the ReplicaSet that made it; 0: none did
+    std::size_t place_in_set = 0;    ///< its index in made_by(set)
   };
   /// A hash that stands for a ReplicaSet's uid: the uid has 36 characters, and pods are many. Whoever creates
   /// a pod may write any uid there, so the hash is keyed, and nobody can make two uids with one hash. The key
@@ -102,7 +103,7 @@ class pod_objects final : public watcher {
   void forget_labels(known_pod& of);
   void list_addresses(const known_pod& of);
   void unlist_addresses(const known_pod& of);
-  void list_in_set(const known_pod& of);
+  void list_in_set(known_pod& of);
   void unlist_in_set(const known_pod& of);
 
   std::map<object_key, pod> objects_;

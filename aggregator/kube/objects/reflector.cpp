@@ -10,6 +10,11 @@
 // Objects that are missing from a new list are reported as gone. So the watcher sees the same changes whether
 // a watch ran on, broke for an hour, or was replaced by a list.
 //
+// There may be 200,000 objects, and all may be missing. So they are compared in parts (compare_some()), and
+// whoever shares the thread has a turn in between. Each known object has the number of the last list that had
+// it, so nothing else has to be kept or cleared. The next watch begins behind the last part. Until then an
+// object that is missing just counts as known for a little longer.
+//
 // In a cluster of thousands of nodes it matters where the server takes a list from:
 // - the first list from the watch cache (resourceVersion=0), which costs etcd nothing and may be old;
 // - a list after a break at our last version or newer, because an older one would bring back objects that
@@ -69,8 +74,12 @@ reflector::reflector(settings s, watcher& tell, std::uint64_t seed)
       pauses_({400ms, 1600ms, 30s}) {}
 
 reflector::action reflector::next(instant) {
+  if (comparing_) {
+    compare_some();
+    return {step::wait, {}, {}, duration::zero()};
+  }
   if (watching_ && opened_ && std::exchange(read_again_, false)) {
-    for (auto& [key, version] : known_) version.clear();
+    for (auto& [key, known] : known_) known.version.clear();
     relist(from::last);
   }
   opened_ = false;
@@ -126,7 +135,9 @@ void reflector::listed(const http::answer& a, list_reader& body, instant now) {
   unknown_since_.reset();
   absent_ = false;
   continue_ = text_in(*meta, "continue");
-  if (continue_.empty()) finish_list(*list);
+  if (!continue_.empty()) return;
+  comparing_.emplace().version = text_in(*meta, "resourceVersion");
+  compare_some();  // small collections are done at once
 }
 
 /// Items come before their list is complete. If it then breaks, they are true all the same.
@@ -136,18 +147,24 @@ void reflector::take_item(const json::value& item, std::size_t members_left_out)
   const metadata meta = metadata_of(*object);
   if (members_left_out > 0) leave_out(members_left_out, meta.key);
   if (!meta.usable()) return;
-  listed_.insert(meta.key);
   upsert(*object);
 }
 
-void reflector::finish_list(const json::object& list) {
-  std::vector<object_key> missing;
-  for (const auto& [key, version] : known_) {
-    if (!listed_.contains(key)) missing.push_back(key);
+/// Reports some of the objects that are missing from the list. Behind the last object the list is finished.
+void reflector::compare_some() {
+  auto at = known_.lower_bound(comparing_->from);
+  for (std::size_t i = 0; i < compared_at_once && at != known_.end(); ++i) {
+    const auto one = at++;
+    if (one->second.seen == list_) continue;
+    const auto missing = known_.extract(one);
+    tell_.gone(missing.key());
   }
-  for (const object_key& key : missing) forget(key);
-  listed_.clear();
-  version_ = text_in(*object_in(list, "metadata"), "resourceVersion");
+  if (at != known_.end()) {
+    comparing_->from = at->first;
+    return;
+  }
+  version_ = std::move(comparing_->version);
+  comparing_.reset();
   watching_ = true;
   synced_ = true;
   page_ = std::min(settings_.page, 2 * page_);
@@ -214,9 +231,10 @@ void reflector::leave_out(std::size_t members, const object_key& of) {
 
 void reflector::upsert(const json::object& object) {
   const metadata meta = metadata_of(object);
-  const auto [at, fresh] = known_.try_emplace(meta.key, meta.version);
-  if (!fresh && at->second == meta.version) return;
-  at->second = meta.version;
+  known_object& known = known_[meta.key];
+  known.seen = list_;
+  if (known.version == meta.version) return;
+  known.version = meta.version;
   tell_.changed(meta.key, object);
 }
 
@@ -253,7 +271,7 @@ void reflector::relist(from where) {
   watching_ = false;
   list_from_ = where == from::last && version_.empty() ? from::cache : where;
   continue_.clear();
-  listed_.clear();
+  ++list_;
 }
 
 void reflector::refused(const refusal& r, instant now) {
@@ -288,7 +306,7 @@ void reflector::unknown(const refusal& r, instant now) {
   absent_ = absent_ || now - *unknown_since_ >= surely_removed;
   if (!absent_ || known_.empty()) return;
   // If the collection is gone, so are all its objects.
-  for (const auto& [key, version] : std::exchange(known_, {})) tell_.gone(key);
+  for (const auto& [key, known] : std::exchange(known_, {})) tell_.gone(key);
   version_.clear();
   tell_.synced();
 }

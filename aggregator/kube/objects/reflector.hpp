@@ -13,7 +13,6 @@
 #include <map>
 #include <optional>
 #include <random>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -45,6 +44,8 @@ class watcher {
 class reflector {
  public:
   static constexpr std::size_t usual_page = 500;
+  /// How many known objects are compared with a new list in one go.
+  static constexpr std::size_t compared_at_once = 500;
   struct settings {
     std::string path;        ///< "/apis/telemetry.intel.com/v1alpha1/taspolicies"
     std::string what;        ///< for messages: "TASPolicy objects"
@@ -63,7 +64,7 @@ class reflector {
     std::string target;
     std::string accept;
     /// For a list: the deadline of the whole answer. For a watch: the longest silence, after which the
-    /// connection counts as dead. For a wait: how long to wait.
+    /// connection counts as dead. For a wait: how long to wait; zero: others have their turn, then go on.
     duration within{};
   };
   /// Members of objects (labels, annotations) beyond json_reader::most_members of one object.
@@ -122,7 +123,7 @@ class reflector {
   std::string list_target() const;
   std::string watch_target();
   void take_item(const boost::json::value& item, std::size_t members_left_out);
-  void finish_list(const boost::json::object& list);
+  void compare_some();
   bool take_event(const boost::json::object& event, instant now);
   void leave_out(std::size_t members, const object_key& of);
   void upsert(const boost::json::object& object);
@@ -149,8 +150,18 @@ class reflector {
   from list_from_ = from::cache;
   std::string continue_;
   std::string version_;
-  std::set<object_key> listed_;              // by the pages so far
-  std::map<object_key, std::string> known_;  // with resourceVersion
+  struct known_object {
+    std::string version;     // its resourceVersion
+    std::uint64_t seen = 0;  // in which list, or in the watch behind it
+  };
+  std::map<object_key, known_object> known_;
+  std::uint64_t list_ = 0;  // the number of the list that is read, or of the last one
+  /// A list whose pages are all here, and that is compared with the known objects.
+  struct comparison {
+    object_key from;      // the first object that is not compared yet
+    std::string version;  // of the list
+  };
+  std::optional<comparison> comparing_;
   bool synced_ = false;
   std::optional<instant> unknown_since_;
   bool absent_ = false;

@@ -90,6 +90,34 @@ TEST_SUITE("aggregator/kube/objects/pod_objects") {
     CHECK(of("s1") == 0);
   }
 
+  TEST_CASE("a pod that leaves its ReplicaSet moves one other at most, however many there are") {
+    constexpr int many = 200;
+    pod_objects seen;
+    const std::uint64_t set = pod_objects::set_key("s1");
+    for (int i = 0; i < many; ++i) {
+      const auto object = kube::parse_object(fmt::format(
+          R"({{"metadata":{{"name":"p{0}","namespace":"ops","uid":"u{0}","ownerReferences":[)"
+          R"({{"kind":"ReplicaSet","name":"web","uid":"s1","controller":true}}]}},"spec":{{"nodeName":"n1"}}}})",
+          i));
+      REQUIRE(object.has_value());
+      seen.changed({"ops", fmt::format("p{}", i)}, *object);
+    }
+    for (int i = 0; i < many; ++i) {
+      const auto before = *seen.made_by(set);
+      seen.gone({"ops", fmt::format("p{}", i * 7 % many)});
+      const auto* after = seen.made_by(set);
+      REQUIRE((after == nullptr) == (i == many - 1));
+      if (after == nullptr) continue;
+      REQUIRE(after->size() == before.size() - 1);
+      std::size_t moved = 0;
+      for (std::size_t at = 0; at < after->size(); ++at) {
+        moved += (*after)[at] != before[at];
+        REQUIRE((*after)[at]->second.place_in_set == at);
+      }
+      REQUIRE(moved <= 1);
+    }
+  }
+
   TEST_CASE("the mirror of a static pod has the UID that the kubelet gave it, and no other pod's") {
     pod_objects seen;
     const auto static_uid = [&seen](const std::string& annotations) {

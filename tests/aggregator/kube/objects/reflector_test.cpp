@@ -5,6 +5,10 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <string>
+#include <utility>
+
 namespace reflector_test {
 
 namespace {
@@ -429,6 +433,49 @@ TEST_SUITE("aggregator/kube/objects/reflector") {
     CHECK(t.event("ADDED", R"({"metadata":{"name":7,"resourceVersion":"1"}})"));
     CHECK(t.event("SOMETHING", "{}"));
     CHECK(t.news() == "");
+  }
+
+  TEST_CASE("a long list is compared in parts, and the watch begins behind the last part") {
+    constexpr std::size_t many = 3 * reflector::compared_at_once + 200;
+    talk t;
+    std::string items;
+    for (std::size_t i = 0; i < many; ++i)
+      items += (i == 0 ? "" : ",") + thing(fmt::format("a/x{:04}", i), "3");
+    std::size_t gone = 0, most = 0;
+    std::string last;
+    const auto look = [&] {
+      last = t.news();
+      const auto now_gone = static_cast<std::size_t>(std::ranges::count(last, '-'));
+      gone += now_gone;
+      most = std::max(most, now_gone);
+    };
+    const auto finish = [&] {
+      look();
+      int parts = 1;
+      for (auto a = t.machine.next(t.now); a.what == step::wait; a = t.machine.next(t.now)) {
+        CHECK(a.within == duration::zero());
+        look();
+        ++parts;
+      }
+      CHECK(parts == 4);
+      CHECK(last.ends_with("synced "));
+    };
+    t.list(items, "10");
+    CHECK_FALSE(t.machine.is_synced());
+    finish();
+    CHECK(gone == 0);
+    CHECK(t.machine.version() == "10");
+    REQUIRE(t.machine.opened({200, {}, {}}, t.now));
+    CHECK(t.event("ADDED", thing("a/y", "11")));
+    CHECK_FALSE(t.event("ERROR", status(410, "Expired")));
+    t.news();
+    t.list(thing("a/x0007", "3") + "," + thing("a/z", "12"), "13");
+    CHECK(t.machine.version() == "11");
+    finish();
+    CHECK_MESSAGE(gone == many, "all but a/x0007, and a/y");
+    CHECK(most <= reflector::compared_at_once);
+    CHECK(t.machine.size() == 2);
+    CHECK(t.machine.version() == "13");
   }
 
   TEST_CASE(
