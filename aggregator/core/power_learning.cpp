@@ -98,12 +98,14 @@ void power_learning::estimate(node_state& n, store::node_id id, instant now, new
 
 /// An honest meter contradicts itself once the hardware has changed, by less than begins anything anew: at
 /// loads that the node has not had since, the old watts count. So what it had taught is forgotten before the
-/// meter is refused. A meter that never followed the node is refused soon after.
+/// meter is refused. A meter that never followed the node is refused at once: forgotten, it would be believed
+/// until half of all loads are known again.
 void power_learning::forget_contradictions(node_state& n, store::node_id id, instant now) {
-  if (n.of_meter == node_state::trouble::stands_still || n.own.stuck() || !meter_stands_still(n)) return;
+  if (!n.followed || n.own.stuck() || !meter_stands_still(n)) return;
   if (n.contradicted_at && now - *n.contradicted_at < contradicts_again_after) return;
   n.contradicted_at = now;
   n.own = {};
+  n.followed = false;
   begun_again(n, id,
               fmt::format("the watts of its meter ({}) at some loads contradict those at others", n.meter));
 }
@@ -114,6 +116,8 @@ void power_learning::look_at_meter(node_state& n, store::node_id id, instant now
   const trouble is = meter_stands_still(n)  ? trouble::stands_still
                      : meter_is_too_late(n) ? trouble::too_late
                                             : trouble::none;
+  const predict::known_loads known = predict::known_of(n.own.learned(), nullptr);
+  if (is != trouble::stands_still && known.to - known.from >= 0.5) n.followed = true;
   if (is == std::exchange(n.of_meter, is)) return;
   std::string why;
   if (is == trouble::stands_still) {
@@ -164,6 +168,7 @@ bool power_learning::meet(node_state& n, store::node_id id, const store::row& ce
       if (had)
         begun_again(n, id, fmt::format("its hardware has changed ({}, before {})", machine, n.machine));
       n.own = {};
+      n.followed = false;
       n.others.clear();
       n.contradicted_at.reset();
       n.machine = std::move(machine);
@@ -215,6 +220,7 @@ bool power_learning::change_meter(node_state& n, std::string meter) {
   if (n.own.samples() != 0) n.others.push_back({std::move(n.meter), n.own});
   n.meter = std::move(meter);
   n.own = {};
+  n.followed = false;
   const auto back = std::ranges::find(n.others, n.meter, &node_state::resting::meter);
   const bool knows = back != n.others.end();
   if (knows) {
@@ -260,6 +266,7 @@ void power_learning::doubt(node_state& n, bool teaches) {
   m.against = m.doubtful && longer ? m.against + 1 : 0;
   if (m.against >= enough) {
     n.own = {};
+    n.followed = false;
     m.doubtful = false;
   }
   if (!teaches) return;

@@ -153,6 +153,7 @@ class power_learning {
     std::shared_ptr<const predict::model> told;
     // What was wrong with its meter when it was looked at last.
     enum class trouble : std::uint8_t { none, stands_still, too_late } of_meter = trouble::none;
+    bool followed = false;  // what `own` has learned rose with the load, over half of all loads
     std::optional<instant> contradicted_at;  // this machine's watts did, so it began anew
     std::uint32_t restarts = 0;
     std::string restarted_for;

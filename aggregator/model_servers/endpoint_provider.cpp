@@ -41,7 +41,11 @@ error refusal(const endpoint_provider& of, unsigned status, std::string_view wha
                                       : ": BMCs have no such resource of their own, so let the endpoint lead "
                                         "to WAO's mlmm, which adds it, or name the model in "
                                         "predictor.powerConsumption alone")};
-    default: return {errc::io, said};
+    default:
+      return {errc::io, status / 100 == 3 ? said +
+                                                ": no redirect is followed, so let the endpoint be the one "
+                                                "that it leads to"
+                                          : said};
   }
 }
 
@@ -90,7 +94,8 @@ result<std::string> system_in(const endpoint_provider& of, const http::answer& g
   if (members.empty()) return unusable(fmt::format("its answer for {} has no Members", systems));
   // WAO takes the first one, however many there are.
   const json::object* first = members.front().if_object();
-  const std::string_view path = first == nullptr ? std::string_view() : text_in(*first, "@odata.id");
+  std::string_view path = first == nullptr ? std::string_view() : text_in(*first, "@odata.id");
+  if (path.ends_with('/')) path.remove_suffix(1);  // some BMCs' ids do
   // Only the last segment is used, so that the answer cannot lead to another path, or another server.
   const std::string_view id = path.substr(path.rfind('/') + 1);
   if (id.size() > longest_id || !is_segment(id))

@@ -30,7 +30,7 @@ namespace binnacle::model_servers {
 /// least recently is, unless that is less than 30 s ago.
 class endpoint_providers {
  public:
-  static constexpr std::size_t most = 2'000;
+  static constexpr std::size_t most = 20'000;
   static constexpr std::size_t most_calls = 8;
   static constexpr duration asked_again_after = std::chrono::minutes(15);
   static constexpr duration counts_for = std::chrono::hours(1);

@@ -76,8 +76,9 @@ result<served_model> written_in(const term& t, const std::string& secret) {
     return invalid(fmt::format("predictor.{} is of type {}, and only V2InferenceProtocol is asked", written,
                                in_quotes(t.type)));
   auto model = v2_model(t.endpoint);
-  if (model.has_error()) return model;
-  return with_secret(std::move(*model), secret);
+  if (model.has_value() && !secret.empty() && !model->secure)
+    return without_tls(written, model->text(), "https or grpcs");
+  return model;
 }
 
 result<node_model> model_in(const json::object* predictor, std::string_view name_space) {
@@ -88,28 +89,31 @@ result<node_model> model_in(const json::object* predictor, std::string_view name
   auto secret = secret_of(written, power, name_space);
   if (secret.has_error()) return secret.error();
   node_model out;
-  if (asked) {
-    auto provider = provider_in(*asked, name_space);
-    if (provider.has_error()) return provider.error();
-    out.provider = std::move(*provider);
-  }
   auto model = written_in(power, *secret);
-  if (model.has_value()) {
-    out.model = std::move(*model);
-  } else if (!asked) {
-    return model.error();
+  if (model.has_value()) out.model = std::move(*model);
+  out.model.secret = *secret;
+  if (!asked) {
+    if (model.has_error()) return model.error();
+    return out;
   }
-  out.model.secret = std::move(*secret);
+  auto provider = provider_in(*asked, name_space);
+  // Who answers there chooses the server that gets the model's password.
+  if (provider.has_value() && !provider->secure && !secret->empty())
+    provider =
+        invalid(fmt::format("predictor.{} names a basicAuthSecret, and everybody on the way to {} may say "
+                            "to which server the password goes: use https",
+                            written, provider->text()));
+  if (provider.has_value()) {
+    out.provider = std::move(*provider);
+    return out;
+  }
+  if (model.has_error()) return provider.error();
+  out.remark =
+      fmt::format("{}; meanwhile the endpoint of predictor.{} is asked", provider.error().message, written);
   return out;
 }
 
 }  // namespace
-
-result<served_model> with_secret(served_model m, const std::string& secret) {
-  if (!secret.empty() && !m.secure) return without_tls(written, m.text(), "https or grpcs");
-  m.secret = secret;
-  return m;
-}
 
 named_model read_node_config(std::string object, std::string_view name_space, const json::object& spec) {
   const json::object* predictor = object_in(spec, "predictor");

@@ -29,8 +29,4 @@ struct named_model {
 named_model read_node_config(std::string object, std::string_view name_space,
                              const boost::json::object& spec);
 
-/// The model, whose server wants the user name and password of this Secret ("NAMESPACE/NAME"; empty: none).
-/// Errors: invalid_input, a clause, if the password would not go over TLS.
-result<served_model> with_secret(served_model m, const std::string& secret);
-
 }  // namespace binnacle::model_servers

@@ -172,13 +172,15 @@ void worker::ask_provider_of(choice& c, instant now) {
   };
   served_model& model = named.model->model;
   if (said != nullptr) {
-    auto known = with_secret(*said, model.secret);
-    if (known.has_error()) {
-      named.model =
-          invalid("of the model that its powerConsumptionEndpointProvider names: " + known.error().message);
+    if (!said->secure && !model.secret.empty()) {
+      named.model = invalid(
+          "its powerConsumptionEndpointProvider names a model without TLS, and predictor.powerConsumption a "
+          "basicAuthSecret, which everybody on the way could read: have it name an https or grpcs URL");
       return;
     }
-    model = std::move(*known);
+    std::string secret = std::move(model.secret);
+    model = *said;
+    model.secret = std::move(secret);
     if (!trouble.what.empty())
       named.model->remark = sentence("; the model that it named last counts for an hour");
   } else if (trouble.what.empty()) {

@@ -32,19 +32,29 @@ async::task<void> power_comparison::keep_looking() {
 
 void power_comparison::name_outliers() {
   const auto before = outliers_.named();
-  outliers_.look(power_, boot_clock::now());
+  const instant now = boot_clock::now();
+  outliers_.look(power_, now);
   if (outliers_.named() == before) return;
   for (const auto& [name, known] : nodes_.nodes()) {
     const auto odd = outliers_.named().find(name);
     if (odd == outliers_.named().end() && known->warning.empty()) continue;
     auto said = odd == outliers_.named().end() ? std::string() : sentence_of(name, odd->second);
-    if (said != known->warning && !said.empty()) log_.warning("{}", said);
-    if (said.empty()) {
-      const bool has_value = std::ranges::binary_search(power_, name, {}, &power_reading::node);
-      log_.info("node {}: host_power_watts {}", name,
-                has_value ? "no longer stands out from that of similar nodes" : "has no value now");
-    }
+    if (said != known->warning) log_change(name, said, now);
     nodes_.node(known->id, name).warning = std::move(said);
+  }
+  std::erase_if(logged_, [this](const auto& one) { return !nodes_.nodes().contains(one.first); });
+}
+
+// A sensor that drops out again and again changes the sentence each time, and must not fill the log.
+void power_comparison::log_change(const std::string& node, const std::string& said, instant now) {
+  const auto last = logged_.find(node);
+  if (!said.empty()) {
+    if (last != logged_.end() && now - last->second < between_lines) return;
+    logged_[node] = now;
+    log_.warning("{}", said);
+  } else if (std::ranges::binary_search(power_, node, {}, &power_reading::node)) {
+    if (last != logged_.end()) logged_.erase(last);
+    log_.info("node {}: host_power_watts no longer stands out from that of similar nodes", node);
   }
 }
 

@@ -7,6 +7,8 @@
 #include "common/log/log.hpp"
 
 #include <chrono>
+#include <map>
+#include <string>
 #include <vector>
 
 namespace binnacle::aggregator {
@@ -26,13 +28,17 @@ class power_comparison {
   const power_outliers& outliers() const noexcept { return outliers_; }
 
  private:
+  static constexpr duration between_lines = std::chrono::minutes(10);  // about one node
+
   void name_outliers();
+  void log_change(const std::string& node, const std::string& said, instant now);
 
   policy::view& nodes_;
   const logger& log_;
   const duration between_looks_;
   power_outliers outliers_;
-  std::vector<power_reading> power_;  // of the look under way, by name
+  std::vector<power_reading> power_;       // of the look under way, by name
+  std::map<std::string, instant> logged_;  // when the log named a node last
 };
 
 }  // namespace binnacle::aggregator

@@ -117,7 +117,8 @@ void power_outliers::name_far(const group& judged, const group& of_class, std::s
   for (const auto* r : judged) {
     if (next.named.contains(r->node)) continue;
     const auto known = found_.named.find(r->node);
-    const bool was_far = known != found_.named.end() && known->second.usual_source.empty();
+    const bool was_far = known != found_.named.end() && known->second.usual_source.empty() &&
+                         known->second.source == r->source;
     if (!is_far(*r, range, was_far ? settings_.comes_back : 1)) continue;
     if (!lasted(r->node, now, found_.far, next.far)) continue;
     if (was_far) {
@@ -126,11 +127,16 @@ void power_outliers::name_far(const group& judged, const group& of_class, std::s
     }
     const std::string way =
         part.empty() ? r->source : fmt::format("meters of the {}; this node's is {}", part, r->source);
-    const std::size_t itself = reach_of(r->source) == range.reach ? 1 : 0;
-    next.named.emplace(
-        r->node,
-        power_outlier{r->watts, std::exp(range.least), std::exp(range.most), of_class.size() - itself,
-                      way.empty() ? r->hardware : fmt::format("{}, by {}", r->hardware, way)});
+    const bool same_part = reach_of(r->source) == range.reach;
+    next.named.emplace(r->node,
+                       power_outlier{r->watts,
+                                     std::exp(range.least),
+                                     std::exp(range.most),
+                                     of_class.size() - (same_part ? 1 : 0),
+                                     way.empty() ? r->hardware : fmt::format("{}, by {}", r->hardware, way),
+                                     r->source,
+                                     {},
+                                     !same_part});
   }
 }
 
@@ -154,7 +160,7 @@ void power_outliers::name_other_ways(const std::map<std::string_view, group>& al
       const auto known = found_.named.find(r->node);
       const bool same = known != found_.named.end() && known->second.source == r->source;
       next.named.emplace(r->node, power_outlier{same ? known->second.watts : r->watts, 0, 0, usual->second,
-                                                std::string(hardware), r->source, example->source});
+                                                std::string(hardware), r->source, example->source, false});
     }
   }
 }
@@ -171,9 +177,10 @@ std::string sentence_of(const std::string& node, const power_outlier& o) {
   }
   return fmt::format(
       "node {}: host_power_watts says {:.1f} W, but {:.1f} to {:.1f} W are usual for the {} similar nodes "
-      "({}): its sensor is wrong, or the machine is not like the others; run `binnacle doctor` there, and "
-      "look at the sensor with the BMC's own tools",
-      node, o.watts, o.least, o.most, o.others, o.hardware);
+      "({}): {}; run `binnacle doctor` there, and look at the sensor with the BMC's own tools",
+      node, o.watts, o.least, o.most, o.others, o.hardware,
+      o.other_part ? "its sensor or theirs are wrong, since no machine draws less than its processors"
+                   : "its sensor is wrong, or the machine is not like the others");
 }
 
 }  // namespace binnacle::aggregator

@@ -32,7 +32,9 @@ struct power_outlier {
   double least = 0, most = 0;  ///< the range of the others
   std::size_t others = 0;      ///< similar nodes
   std::string hardware;
-  std::string source{}, usual_source{};  ///< if it is named for what it measures
+  std::string source{};        ///< by which the node measured
+  std::string usual_source{};  ///< if it is named for what it measures: that of the others
+  bool other_part = false;     ///< else: the others measure another part of the machine
   friend bool operator==(const power_outlier&, const power_outlier&) = default;
 };
 

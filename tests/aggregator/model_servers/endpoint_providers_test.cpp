@@ -183,7 +183,7 @@ TEST_SUITE("aggregator/model_servers/endpoint_providers") {
     CHECK(w.known(late).empty());
     CHECK(w.it.size() == endpoint_providers::most);
     CHECK(w.it.fault_of(late).what.starts_with(
-        "more than 2000 different powerConsumptionEndpointProviders are named by NodeConfig objects"));
+        "more than 20000 different powerConsumptionEndpointProviders are named by NodeConfig objects"));
     CHECK(w.it.fault_of(number(0)).what.empty());
     // A minute later all but one have been named again, and that one gives way.
     w.now += 1min;

@@ -73,7 +73,7 @@ TEST_SUITE("aggregator/model_servers/node_configs") {
     CHECK(why(R"({"powerConsumption":{"type":"V2InferenceProtocol","endpoint":"10.0.0.1"}})").find("URL") !=
           std::string::npos);
     const auto provider = [&](const std::string& term) {
-      return why(R"({"powerConsumptionEndpointProvider":)" + term + "," + v2.substr(1));
+      return why(R"({"powerConsumptionEndpointProvider":)" + term + "}");
     };
     CHECK(provider(R"({"type":"Fake","endpoint":""})") ==
           "predictor.powerConsumptionEndpointProvider is of type \"Fake\", and only Redfish is asked");
@@ -88,6 +88,29 @@ TEST_SUITE("aggregator/model_servers/node_configs") {
         std::string::npos);
     CHECK(provider(R"({"type":"Redfish","endpoint":"https://)" + std::string(longest_text, 'h') + "\"}") ==
           "predictor.powerConsumptionEndpointProvider.endpoint has more than 1024 bytes");
+  }
+
+  TEST_CASE("defect: a provider that cannot be asked took the endpoint that is written down with it") {
+    const auto f =
+        read(R"({"powerConsumptionEndpointProvider":{"type":"Fake","endpoint":""},)" + v2.substr(1));
+    REQUIRE(f.model.has_value());
+    CHECK_FALSE(f.model->provider);
+    CHECK(f.model->model.server() == "10.0.0.20:8080");
+    CHECK(f.model->remark ==
+          "predictor.powerConsumptionEndpointProvider is of type \"Fake\", and only Redfish is asked; "
+          "meanwhile "
+          "the endpoint of predictor.powerConsumption is asked");
+  }
+
+  TEST_CASE("who answers in plain HTTP does not say which server gets the model's password") {
+    const std::string provider =
+        R"({"powerConsumptionEndpointProvider":{"type":"Redfish","endpoint":"http://bmc"})";
+    CHECK(read(provider + "}").model.has_value());
+    const auto f = read(provider + R"(,"powerConsumption":{"basicAuthSecret":{"name":"pc"}}})");
+    REQUIRE(f.model.has_error());
+    CHECK(f.model.error().message.find(
+              "everybody on the way to http://bmc:80 may say to which server the password "
+              "goes: use https") != std::string::npos);
   }
 
   TEST_CASE(
