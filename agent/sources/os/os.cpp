@@ -103,6 +103,7 @@ result<void> os_source::read(board& out) {
   std::optional<error> first;
   problem_summary left_out;
   for (auto& e : parts_) {
+    if (e.part->looks_again() && e.part->discover(out, group_)) e.found = true;
     if (!e.found) continue;
     const auto done = e.part->read(out);
     any = any || done.has_value();

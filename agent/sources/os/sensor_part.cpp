@@ -19,6 +19,8 @@ namespace {
 constexpr int busy_share = 20;
 constexpr duration longest_period = std::chrono::minutes(10);
 constexpr std::size_t no_file = static_cast<std::size_t>(-1);
+// A chip that comes and goes all the time must not make the loop read all names each second.
+constexpr duration between_looks = std::chrono::seconds(5);
 
 // Whether the sensor's name says that it measures the incoming air.
 bool is_air(const sensor& s) {
@@ -28,16 +30,20 @@ bool is_air(const sensor& s) {
 }
 
 /// Chips with sensors, from hwmon or from thermal zones. Each chip has its own group and pace, and is read
-/// outside the loop unless it is quick. Chips come and go (drives, modules); one that is gone is forgotten at
-/// the next discovery.
+/// outside the loop unless it is quick. Chips come and go (drives, modules, zones of firmware). One that is
+/// gone is forgotten at the next discovery. A sum over those that were found would silently lack one that
+/// comes late, so each read compares the names in the folders with those of the last discovery. (The time of
+/// change of a folder of sysfs does not tell: the kernel need not keep one.)
 class sensor_part final : public os_part {
  public:
   using finder = std::function<result<sensor_chips>()>;
 
-  sensor_part(const os_options& options, std::string_view title, std::string folder, std::string none,
-              finder find)
+  /// `folder` is where most of them are, and stands in messages; `further` is another one, or empty.
+  sensor_part(const os_options& options, std::string_view title, std::string folder, std::string further,
+              std::string none, finder find)
       : options_(options),
         folder_(std::move(folder)),
+        further_(std::move(further)),
         title_(fmt::format("{} ({})", title, folder_)),
         none_(std::move(none)),
         find_(std::move(find)) {}
@@ -56,6 +62,7 @@ class sensor_part final : public os_part {
   std::string remedy() const override { return none_; }
 
   result<void> discover(board& out, board::group_ref) override {
+    names_ = names();  // before the search, so that what comes meanwhile is seen
     auto found = find_();
     if (!found) {
       for (auto& c : chips_) out.remove_group(c.group);
@@ -76,6 +83,17 @@ class sensor_part final : public os_part {
     }
     if (chips_.empty()) return error{errc::not_found, folder_ + ": none there"};
     return {};
+  }
+
+  bool looks_again() override {
+    const auto now = options_.time.now();
+    if (now < next_look_) return false;
+    const bool changed = names() != names_;
+    if (!changed && !look_soon_) return false;
+    next_look_ = now + between_looks;
+    // The kernel shows a chip's name before the chip has its files, so the next look follows anyway.
+    look_soon_ = changed;
+    return true;
   }
 
   result<void> read(board& out) override {
@@ -121,6 +139,7 @@ class sensor_part final : public os_part {
     bool power = false;
     bool air = false;      // incoming air, by its name
     bool doubted = false;  // the last reading said less than 0 W, or what no air can have
+    bool there = false;    // at the last reading, with a number or without one
     std::size_t input = no_file, mean = no_file, critical = no_file, fault = no_file;
     board::series_ref value = board::no_series, margin = board::no_series;
   };
@@ -137,6 +156,14 @@ class sensor_part final : public os_part {
   static bool same(const sensor_chip& a, const sensor_chip& b) {
     return a.folder == b.folder && a.name == b.name &&
            std::ranges::equal(a.sensors, b.sensors, {}, &sensor::input, &sensor::input);
+  }
+
+  std::vector<std::string> names() const {
+    auto all = names_in(folder_);
+    if (further_.empty()) return all;
+    auto more = names_in(further_);
+    std::ranges::move(more, std::back_inserter(all));
+    return all;
   }
 
   duration period_of(sensor_chip::pace how) const {
@@ -181,7 +208,7 @@ class sensor_part final : public os_part {
   }
 
   // False if the chip is gone.
-  bool take(chip& c, board& out) const {
+  bool take(chip& c, board& out) {
     const auto& numbers = c.files.numbers();
     bool any_there = false;
     bool any_value = false;
@@ -190,6 +217,9 @@ class sensor_part final : public os_part {
       if (value.reason != absence::none && o.mean != no_file && numbers[o.mean].reason == absence::none)
         value = numbers[o.mean];
       any_there = any_there || value.reason != absence::missing;
+      // It went, or has another number now: its chip may have gone on with the others.
+      look_soon_ = look_soon_ || (o.there && value.reason == absence::missing);
+      o.there = value.reason != absence::missing;
       const bool faulty =
           o.fault != no_file && numbers[o.fault].reason == absence::none && numbers[o.fault].value != 0;
       if (value.reason == absence::none && faulty) value.reason = absence::no_data;
@@ -230,9 +260,12 @@ class sensor_part final : public os_part {
   }
 
   os_options options_;
-  std::string folder_, title_, none_;
+  std::string folder_, further_, title_, none_;
   finder find_;
   std::vector<chip> chips_;
+  std::vector<std::string> names_;  // in the folders, when discover() looked last
+  bool look_soon_ = false;          // though these names have not changed
+  instant next_look_{};
   std::size_t left_out_ = 0;
 };
 
@@ -251,7 +284,7 @@ result<sensor_chips> find_chips(const std::string& sys, bool every_core) {
 
 std::unique_ptr<os_part> make_hwmon_part(const os_options& options) {
   return std::make_unique<sensor_part>(
-      options, "sensor chips", options.sys + "/class/hwmon",
+      options, "sensor chips", options.sys + "/class/hwmon", options.sys + "/class/powercap",
       "nothing on a virtual machine; else load the board's and the drives' drivers (sensors-detect names "
       "them; "
       "modprobe drivetemp for SATA)",
@@ -259,7 +292,7 @@ std::unique_ptr<os_part> make_hwmon_part(const os_options& options) {
 }
 
 std::unique_ptr<os_part> make_thermal_part(const os_options& options) {
-  return std::make_unique<sensor_part>(options, "thermal zones", options.sys + "/class/thermal",
+  return std::make_unique<sensor_part>(options, "thermal zones", options.sys + "/class/thermal", "",
                                        "nothing on a virtual machine; else check sys-root",
                                        [sys = options.sys] { return find_thermal_zones(sys); });
 }

@@ -185,6 +185,56 @@ TEST_CASE("power zones are read where the kernel has no hwmon, and RAPL's are le
   CHECK(find_power_zones(m.root / "sys").all.size() == 1);
 }
 
+// Before, up to five minutes passed, in which one socket's watts were those of the processors.
+TEST_CASE("a power zone that comes late, or comes back under another number, is read within seconds") {
+  machine m([](const std::string&) {});
+  const auto watts = [&](const std::string& zone) {
+    return shown(m.out, "os_powercap_power_watts", {{"chip", "arm-scmi"}, {"zone", zone}});
+  };
+  const auto put = [&](const std::string& entry, const std::string& zone, const std::string& power) {
+    m.set("class/powercap/" + entry + "/name", zone);
+    m.set("class/powercap/" + entry + "/power_uw", power);
+  };
+  put("arm-scmi:0", "SOC0", "80000000");
+  m.later(1s);
+  CHECK(watts("SOC0") == "80.0");
+  m.later(5s);
+  put("arm-scmi:1", "SOC1", "90000000");
+  m.later(5s);
+  CHECK(watts("SOC1") == "90.0");
+  CHECK(watts("SOC0") == "80.0");
+  m.root.remove("sys/class/powercap/arm-scmi:1");
+  m.later(5s);
+  CHECK(watts("SOC1") == "no such series");
+  std::filesystem::create_directories(m.root / "sys/class/powercap/arm-scmi:2");  // its files come later
+  m.later(5s);
+  put("arm-scmi:2", "SOC1", "91000000");
+  m.later(5s);
+  CHECK(watts("SOC1") == "91.0");
+  CHECK(m.os->limitation().empty());
+}
+
+// Before, what was left of a chip hid for minutes that one of its sensors had gone.
+TEST_CASE("a sensor that goes makes the agent look again, though its neighbours go on") {
+  // The kernel gives ENODEV for a file that is open. In a test's folder only a file that never opened can go.
+  machine m([](const std::string& root) {
+    sensor_trees::arm_scmi(root);
+    const auto file = root + "/class/powercap/arm-scmi:0:1/power_uw";
+    std::filesystem::remove(file);
+    std::filesystem::create_directories(file);
+  });
+  const auto watts = [&](const std::string& zone) {
+    return shown(m.out, "os_powercap_part_power_watts", {{"chip", "arm-scmi"}, {"zone", zone}});
+  };
+  m.later(1s);
+  CHECK(watts("CLUSTER arm-scmi:0:1") == "malformed");
+  m.root.remove("sys/class/powercap/arm-scmi:0:1/power_uw");
+  m.later(10s);
+  m.later(1s);
+  CHECK(watts("CLUSTER arm-scmi:0:1") == "no such series");
+  CHECK(watts("CLUSTER") == "64.1");
+}
+
 TEST_CASE("an EPYC's sensors") {
   machine m(sensor_trees::epyc);
   m.later(1s);
@@ -259,7 +309,7 @@ TEST_CASE("drives come and go") {
   // a test's folder cannot.)
   m.os.emplace(m.o);
   REQUIRE(m.os->discover(m.out));
-  m.root.remove("sys/class/hwmon/hwmon2");
+  m.root.remove("sys/class/hwmon/hwmon2/temp1_input");
   m.read();
   REQUIRE(m.os->read(m.out));
   CHECK(m.disk("nvme0", "Composite") == "41.9");
@@ -268,7 +318,6 @@ TEST_CASE("drives come and go") {
   REQUIRE(m.os->discover(m.out));
   CHECK(m.disk("nvme1", "Composite") == "no such series");
   write_chip(m.root / "sys", 7, "nvme", "pci0000:00/nvme/nvme4", {{"temp1_input", "20000"}});
-  REQUIRE(m.os->discover(m.out));
   m.later(1s);
   CHECK(m.disk("nvme4", "temp1") == "20.0");
   CHECK(m.os->limitation().empty());
