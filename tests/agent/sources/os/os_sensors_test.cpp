@@ -235,6 +235,70 @@ TEST_CASE("a sensor that goes makes the agent look again, though its neighbours 
   CHECK(watts("CLUSTER") == "64.1");
 }
 
+namespace {
+
+// A zone around others that the firmware does not measure; here there is nothing to read in its file.
+void chassis(const std::string& root, const char* memory) {
+  const auto zone = [&root](const std::string& entry, const char* name, const char* power) {
+    write_line(root + "/class/powercap/" + entry + "/name", name);
+    write_line(root + "/class/powercap/" + entry + "/power_uw", power);
+  };
+  zone("arm-scmi:0", "CHASSIS", "");
+  zone("arm-scmi:0:0", "SOC0", "80000000");
+  zone("arm-scmi:0:1", "DDR", memory);
+}
+
+std::string counted(const machine& m, const std::string& zone) {
+  return shown(m.out, "os_powercap_power_watts", {{"chip", "arm-scmi"}, {"zone", zone}});
+}
+
+std::string not_counted(const machine& m, const std::string& zone) {
+  return shown(m.out, "os_powercap_part_power_watts", {{"chip", "arm-scmi"}, {"zone", zone}});
+}
+
+}  // namespace
+
+// Before, the zone's missing value hid those of its parts, and host_power_watts was absent.
+TEST_CASE("the parts of a power zone without a meter stand for it") {
+  machine m([](const std::string& root) { chassis(root, "75000000"); });
+  m.later(1s);
+  CHECK(counted(m, "CHASSIS") == "no such series");
+  CHECK(not_counted(m, "CHASSIS") == "malformed");
+  CHECK(counted(m, "SOC0") == "80.0");
+  CHECK(counted(m, "DDR") == "75.0");
+  CHECK(not_counted(m, "DDR") == "no such series");
+  CHECK(m.os->limitation().empty());
+  for (const auto& f : m.os->probe()) CHECK(!agent::test::holds(f.why, "os_powercap_power_watts"));
+  // If it has a meter after all, it counts, and goes on to do so without a value.
+  m.set("class/powercap/arm-scmi:0/power_uw", "160000000");
+  m.later(30s);
+  m.later(10s);
+  CHECK(counted(m, "CHASSIS") == "160.0");
+  CHECK(not_counted(m, "DDR") == "75.0");
+  m.set("class/powercap/arm-scmi:0/power_uw", "");
+  m.later(30s);
+  m.later(10s);
+  CHECK(counted(m, "CHASSIS") == "malformed");
+  CHECK(counted(m, "DDR") == "no such series");
+}
+
+TEST_CASE("the parts of a power zone without a meter do not stand for it if one of them has none") {
+  machine m([](const std::string& root) { chassis(root, ""); });
+  m.later(1s);
+  m.later(10s);
+  CHECK(counted(m, "CHASSIS") == "malformed");
+  CHECK(not_counted(m, "SOC0") == "80.0");
+  CHECK(m.os->limitation().starts_with("arm-scmi CHASSIS has no meter (Invalid argument)"));
+  CHECK(agent::test::holds(m.os->limitation(), "host_power_watts does not use arm-scmi"));
+  m.set("class/powercap/arm-scmi:0:1/power_uw", "75000000");
+  m.later(30s);
+  m.later(10s);
+  CHECK(counted(m, "CHASSIS") == "no such series");
+  CHECK(counted(m, "SOC0") == "80.0");
+  CHECK(counted(m, "DDR") == "75.0");
+  CHECK(m.os->limitation().empty());
+}
+
 TEST_CASE("an EPYC's sensors") {
   machine m(sensor_trees::epyc);
   m.later(1s);
