@@ -1,6 +1,7 @@
 #include "agent/base/probe.hpp"
 
 #include "common/text/json_writer.hpp"
+#include "common/text/utf8.hpp"
 #include "common/text/wrapped.hpp"
 
 #include <fmt/format.h>
@@ -9,6 +10,14 @@
 #include <exception>
 
 namespace binnacle::agent {
+namespace {
+
+// Drivers and firmware give their parts any name, and a terminal would obey what it says.
+std::string shown(std::string_view text) { return printable(clean_utf8(text)); }
+
+std::string shown(std::string_view text, std::size_t indent) { return wrapped(shown(text), indent); }
+
+}  // namespace
 
 bool source_findings::works() const noexcept {
   return std::any_of(found.begin(), found.end(), [](const finding& f) {
@@ -61,16 +70,17 @@ std::vector<source_findings> probe_all(std::span<const std::unique_ptr<source>> 
 }
 
 std::string as_text(const std::string& node, std::span<const source_findings> all) {
-  std::string out = fmt::format("What binnacle-agent can read on {}:\n", node);
+  std::string out = fmt::format("What binnacle-agent can read on {}:\n", shown(node));
   std::size_t working = 0;
   for (const auto& s : all) {
     if (s.works()) ++working;
     out += '\n';
     bool first = true;
     for (const auto& f : s.found) {
-      out += fmt::format("{:<10}{:<9}{}\n", first ? s.source : "", to_string(f.how), wrapped(f.what, 19));
-      if (!f.why.empty()) out += fmt::format("{:19}why:  {}\n", "", wrapped(f.why, 25));
-      if (!f.remedy.empty()) out += fmt::format("{:19}mend: {}\n", "", wrapped(f.remedy, 25));
+      out += fmt::format("{:<10}{:<9}{}\n", first ? shown(s.source) : std::string(), to_string(f.how),
+                         shown(f.what, 19));
+      if (!f.why.empty()) out += fmt::format("{:19}why:  {}\n", "", shown(f.why, 25));
+      if (!f.remedy.empty()) out += fmt::format("{:19}mend: {}\n", "", shown(f.remedy, 25));
       first = false;
     }
   }

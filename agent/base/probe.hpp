@@ -33,7 +33,8 @@ std::vector<source_findings> probe_all(
     std::span<const std::unique_ptr<source>> sources,
     const std::function<bool(const source&)>& which = [](const source&) { return true; });
 
-/// The findings as text for people: one line each, the remedy below it, and a last line with the counts.
+/// The findings as text for people: one line each, the remedy below it, and a last line with the counts. A
+/// '?' stands for what a terminal would obey, and for bytes that are not UTF-8.
 std::string as_text(const std::string& node, std::span<const source_findings> all);
 /// {"node": …, "sources": [{"source": …, "works": …, "findings": [{"grade", "what", "why", "remedy"}]}]}
 std::string as_json(const std::string& node, std::span<const source_findings> all);

@@ -171,7 +171,8 @@ inline constexpr family sensors[] = {
     {.name = "os_powercap_part_power_watts",
      .unit = "watts",
      .exponent = -1,
-     .help = "Power of a zone that is part of a zone in os_powercap_power_watts. Node: the largest.",
+     .help = "Power of a zone that is part of a zone in os_powercap_power_watts, or that has no meter and "
+             "whose parts are there instead. Node: the largest.",
      .labels = sensor_chip_zone,
      .rule = node_rule::max,
      .source = "os"},

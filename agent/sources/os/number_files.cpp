@@ -18,7 +18,8 @@ struct number_files::work {
 
     void read() noexcept {
       const auto value = from.read_integer();
-      last = {value.value_or(0), value ? absence::none : absence_of(from.last_errno())};
+      const int failed = value ? 0 : from.last_errno();
+      last = {value.value_or(0), absence_of(failed), failed};
     }
   };
   std::vector<entry> entries;

@@ -19,6 +19,7 @@ class number_files {
   struct number {
     std::int64_t value = 0;
     absence reason = absence::not_read_yet;
+    int error_number = 0;  ///< errno of the reading; 0 if there is a value, or no reading yet
   };
   struct file {
     std::string path;

@@ -47,17 +47,30 @@ std::vector<finding> os_source::probe() {
   const auto group = scratch.add_group("os", "", options_.period, metrics::stale_after(options_.period));
   auto parts = make_parts(options_);
   std::vector<result<void>> outcomes;
-  for (auto& e : parts) {
-    outcomes.push_back(e.part->discover(scratch, group));
-    if (outcomes.back()) outcomes.back() = e.part->read(scratch);
-  }
+  const auto begin = [&](os_part& part) -> result<void> {
+    if (auto there = part.discover(scratch, group); !there) return there;
+    return part.read(scratch);
+  };
+  for (auto& e : parts) outcomes.push_back(begin(*e.part));
   // Wait for the parts that are read in the background, so that slow ones are reported with the time they
   // took.
-  const bool answered = options_.slow->wait(probe_patience);
+  bool answered = options_.slow->wait(probe_patience);
+  std::vector<std::size_t> begun_again;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    auto& part = *parts[i].part;
+    if (outcomes[i]) outcomes[i] = part.read(scratch);
+    // A reading may show that there is something else to read: the parts of a zone without a meter.
+    if (!outcomes[i] || !part.looks_again()) continue;
+    outcomes[i] = begin(part);
+    begun_again.push_back(i);
+  }
+  if (!begun_again.empty()) answered = options_.slow->wait(probe_patience);
+  for (const auto i : begun_again) {
+    if (outcomes[i]) outcomes[i] = parts[i].part->read(scratch);
+  }
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const auto& e = parts[i];
-    auto& there = outcomes[i];
-    if (there) there = e.part->read(scratch);
+    const auto& there = outcomes[i];
     if (there) {
       problem_summary limits;
       e.part->add_limitations(limits);
@@ -103,6 +116,7 @@ result<void> os_source::read(board& out) {
   std::optional<error> first;
   problem_summary left_out;
   for (auto& e : parts_) {
+    if (e.part->looks_again() && e.part->discover(out, group_)) e.found = true;
     if (!e.found) continue;
     const auto done = e.part->read(out);
     any = any || done.has_value();

@@ -26,6 +26,9 @@ class os_part {
 
   /// Announces its series if it can be read now. Called again for a part that could not be read.
   virtual result<void> discover(board& out, board::group_ref group) = 0;
+  /// Whether discover() should run again now, because something came or went since its last run. Called
+  /// before each read, so it must be cheap.
+  virtual bool looks_again() { return false; }
   /// Reads it once. If this returns an error, the part has already made its series absent.
   virtual result<void> read(board& out) = 0;
   /// Adds what is left out although the last read succeeded, each thing in a sentence.

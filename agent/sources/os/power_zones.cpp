@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -22,13 +23,26 @@ bool shows_power(const fs::path& folder) {
   return fs::exists(folder / "power_uw", bad);
 }
 
-// Whether the zone is part of another one: "arm-scmi:0:1" is a part of "arm-scmi:0", if that is among the
-// sorted entries.
-bool is_part(const std::string& entry, const std::vector<std::string>& entries) {
+// The nearest of the sorted entries of which this one is a part: "arm-scmi:0" for "arm-scmi:0:1". Empty if
+// there is none.
+std::string whole_of(const std::string& entry, const std::vector<std::string>& entries) {
   for (auto colon = entry.rfind(':'); colon != entry.npos && colon > 0; colon = entry.rfind(':', colon - 1)) {
-    if (std::ranges::binary_search(entries, entry.substr(0, colon))) return true;
+    auto whole = entry.substr(0, colon);
+    if (std::ranges::binary_search(entries, whole)) return whole;
   }
-  return false;
+  return {};
+}
+
+// Whether the parts of a zone without a meter say all that it would say. `mute`: the entries without a meter.
+bool is_said_by_parts(const std::string& entry, const std::vector<std::string>& entries,
+                      const std::set<std::string>& mute) {
+  bool any = false;
+  for (const auto& part : entries) {
+    if (whole_of(part, entries) != entry) continue;
+    if (mute.contains(part) && !is_said_by_parts(part, entries, mute)) return false;
+    any = true;
+  }
+  return any;
 }
 
 sensor_chip& chip_of(sensor_chips& chips, const fs::path& parent, const std::string& control_type) {
@@ -40,7 +54,7 @@ sensor_chip& chip_of(sensor_chips& chips, const fs::path& parent, const std::str
 
 }  // namespace
 
-sensor_chips find_power_zones(const std::string& sys_root) {
+sensor_chips find_power_zones(const std::string& sys_root, const std::set<std::string>& without_meter) {
   const fs::path parent = sys_root + "/class/powercap";
   std::vector<std::string> entries;
   for (const auto& entry : names_in(parent.string())) {
@@ -48,6 +62,21 @@ sensor_chips find_power_zones(const std::string& sys_root) {
     if (!control_type_of(entry).empty() && !entry.starts_with("intel-rapl") && shows_power(parent / entry))
       entries.push_back(entry);
   }
+
+  const auto input_of = [&](const std::string& entry) { return (parent / entry / "power_uw").string(); };
+  std::set<std::string> mute, said_by_parts;
+  for (const auto& entry : entries) {
+    if (without_meter.contains(input_of(entry))) mute.insert(entry);
+  }
+  for (const auto& entry : mute) {
+    if (is_said_by_parts(entry, entries, mute)) said_by_parts.insert(entry);
+  }
+  const auto counts = [&](const std::string& entry) {
+    if (said_by_parts.contains(entry)) return false;
+    auto whole = whole_of(entry, entries);
+    while (said_by_parts.contains(whole)) whole = whole_of(whole, entries);
+    return whole.empty();
+  };
 
   sensor_chips chips;
   for (const auto& entry : entries) {
@@ -64,10 +93,9 @@ sensor_chips find_power_zones(const std::string& sys_root) {
     } else if (std::ranges::any_of(chip.sensors, taken)) {
       zone += " " + entry;
     }
-    const bool part = is_part(entry, entries);
-    chip.sensors.push_back({.family = part ? "os_powercap_part_power_watts" : "os_powercap_power_watts",
+    chip.sensors.push_back({.family = counts(entry) ? std::string(power_of_zone) : std::string(power_of_part),
                             .labels = {{"chip", chip.name}, {"zone", std::move(zone)}},
-                            .input = parent / entry / "power_uw",
+                            .input = input_of(entry),
                             .unit = 1e-6});
   }
   return chips;

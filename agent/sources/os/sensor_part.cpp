@@ -4,12 +4,15 @@
 #include "agent/sources/os/part.hpp"
 #include "agent/sources/os/sensors.hpp"
 #include "agent/sources/power_rules.hpp"
+#include "common/system/os_error.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <functional>
 #include <iterator>
+#include <set>
 #include <utility>
 
 namespace binnacle::agent {
@@ -19,6 +22,8 @@ namespace {
 constexpr int busy_share = 20;
 constexpr duration longest_period = std::chrono::minutes(10);
 constexpr std::size_t no_file = static_cast<std::size_t>(-1);
+// A chip that comes and goes all the time must not make the loop read all names each second.
+constexpr duration between_looks = std::chrono::seconds(5);
 
 // Whether the sensor's name says that it measures the incoming air.
 bool is_air(const sensor& s) {
@@ -27,17 +32,30 @@ bool is_air(const sensor& s) {
   return s.family.ends_with("_temperature_celsius") && is_named(shown, usual_inlets);
 }
 
+bool is_power_zone(const sensor& s) { return s.family == power_of_zone || s.family == power_of_part; }
+
+// Each power zone has its file, but the driver refuses one that the firmware does not measure. Source: Linux
+// drivers/powercap/arm_scmi_powercap.c, scmi_powercap_get_power_uw().
+bool says_no_meter(int error_number) {
+  return error_number == EINVAL || error_number == ENODATA || error_number == EOPNOTSUPP;
+}
+
 /// Chips with sensors, from hwmon or from thermal zones. Each chip has its own group and pace, and is read
-/// outside the loop unless it is quick. Chips come and go (drives, modules); one that is gone is forgotten at
-/// the next discovery.
+/// outside the loop unless it is quick. Chips come and go (drives, modules, zones of firmware). One that is
+/// gone is forgotten at the next discovery. A sum over those that were found would silently lack one that
+/// comes late, so each read compares the names in the folders with those of the last discovery. (The time of
+/// change of a folder of sysfs does not tell: the kernel need not keep one.)
 class sensor_part final : public os_part {
  public:
-  using finder = std::function<result<sensor_chips>()>;
+  /// Is given the inputs that have no meter.
+  using finder = std::function<result<sensor_chips>(const std::set<std::string>&)>;
 
-  sensor_part(const os_options& options, std::string_view title, std::string folder, std::string none,
-              finder find)
+  /// `folder` is where most of them are, and stands in messages; `further` is another one, or empty.
+  sensor_part(const os_options& options, std::string_view title, std::string folder, std::string further,
+              std::string none, finder find)
       : options_(options),
         folder_(std::move(folder)),
+        further_(std::move(further)),
         title_(fmt::format("{} ({})", title, folder_)),
         none_(std::move(none)),
         find_(std::move(find)) {}
@@ -56,7 +74,9 @@ class sensor_part final : public os_part {
   std::string remedy() const override { return none_; }
 
   result<void> discover(board& out, board::group_ref) override {
-    auto found = find_();
+    names_ = names();  // before the search, so that what comes meanwhile is seen
+    auto found = find_(without_meter_);
+    forget_meters(found ? found->all : std::vector<sensor_chip>());
     if (!found) {
       for (auto& c : chips_) out.remove_group(c.group);
       chips_.clear();
@@ -76,6 +96,17 @@ class sensor_part final : public os_part {
     }
     if (chips_.empty()) return error{errc::not_found, folder_ + ": none there"};
     return {};
+  }
+
+  bool looks_again() override {
+    const auto now = options_.time.now();
+    if (now < next_look_) return false;
+    const bool changed = names() != names_;
+    if (!changed && !look_soon_) return false;
+    next_look_ = now + between_looks;
+    // The kernel shows a chip's name before the chip has its files, so the next look follows anyway.
+    look_soon_ = changed;
+    return true;
   }
 
   result<void> read(board& out) override {
@@ -98,6 +129,15 @@ class sensor_part final : public os_part {
     for (const auto& c : chips_) {
       for (std::size_t i = 0; i < c.outputs.size(); ++i) {
         const auto& o = c.outputs[i];
+        if (const auto failed = c.files.numbers()[o.input].error_number;
+            without_meter_.contains(c.about.sensors[i].input) && failed != 0 && !look_soon_ &&
+            c.about.sensors[i].family == power_of_zone) {
+          to.add(fmt::format(
+              "{} {} has no meter ({}), nor do parts of it that have one make up all of it, so "
+              "host_power_watts does not use {}: look for newer firmware, or name sensors of hwmon in "
+              "power-sensors",
+              c.about.name, c.about.sensors[i].labels.back().second, describe(failed), c.about.name));
+        }
         if (!o.doubted) continue;
         to.add(fmt::format(
             "{} {} says {}", c.about.name, c.about.sensors[i].labels.back().second,
@@ -121,6 +161,7 @@ class sensor_part final : public os_part {
     bool power = false;
     bool air = false;      // incoming air, by its name
     bool doubted = false;  // the last reading said less than 0 W, or what no air can have
+    bool there = false;    // at the last reading, with a number or without one
     std::size_t input = no_file, mean = no_file, critical = no_file, fault = no_file;
     board::series_ref value = board::no_series, margin = board::no_series;
   };
@@ -136,7 +177,39 @@ class sensor_part final : public os_part {
 
   static bool same(const sensor_chip& a, const sensor_chip& b) {
     return a.folder == b.folder && a.name == b.name &&
-           std::ranges::equal(a.sensors, b.sensors, {}, &sensor::input, &sensor::input);
+           std::ranges::equal(a.sensors, b.sensors, [](const sensor& x, const sensor& y) {
+             return x.input == y.input && x.family == y.family && x.labels == y.labels;
+           });
+  }
+
+  // A zone that has said watts once has a meter, whatever it says later: its parts may say less than it.
+  void note_meter(const std::string& input, const number_files::number& says) {
+    if (says.reason == absence::none) {
+      with_meter_.insert(input);
+      if (without_meter_.erase(input) > 0) look_soon_ = true;
+    } else if (says_no_meter(says.error_number) && !with_meter_.contains(input) &&
+               without_meter_.insert(input).second) {
+      look_soon_ = true;
+    }
+  }
+
+  // What is known of zones that are gone. Another one may have the number next.
+  void forget_meters(const std::vector<sensor_chip>& found) {
+    std::set<std::string> there;
+    for (const auto& c : found) {
+      for (const auto& s : c.sensors) there.insert(s.input);
+    }
+    const auto is_gone = [&there](const std::string& input) { return !there.contains(input); };
+    std::erase_if(with_meter_, is_gone);
+    std::erase_if(without_meter_, is_gone);
+  }
+
+  std::vector<std::string> names() const {
+    auto all = names_in(folder_);
+    if (further_.empty()) return all;
+    auto more = names_in(further_);
+    std::ranges::move(more, std::back_inserter(all));
+    return all;
   }
 
   duration period_of(sensor_chip::pace how) const {
@@ -181,15 +254,20 @@ class sensor_part final : public os_part {
   }
 
   // False if the chip is gone.
-  bool take(chip& c, board& out) const {
+  bool take(chip& c, board& out) {
     const auto& numbers = c.files.numbers();
     bool any_there = false;
     bool any_value = false;
-    for (auto& o : c.outputs) {
+    for (std::size_t i = 0; i < c.outputs.size(); ++i) {
+      auto& o = c.outputs[i];
       auto value = numbers[o.input];
+      if (is_power_zone(c.about.sensors[i])) note_meter(c.about.sensors[i].input, value);
       if (value.reason != absence::none && o.mean != no_file && numbers[o.mean].reason == absence::none)
         value = numbers[o.mean];
       any_there = any_there || value.reason != absence::missing;
+      // It went, or has another number now: its chip may have gone on with the others.
+      look_soon_ = look_soon_ || (o.there && value.reason == absence::missing);
+      o.there = value.reason != absence::missing;
       const bool faulty =
           o.fault != no_file && numbers[o.fault].reason == absence::none && numbers[o.fault].value != 0;
       if (value.reason == absence::none && faulty) value.reason = absence::no_data;
@@ -230,16 +308,21 @@ class sensor_part final : public os_part {
   }
 
   os_options options_;
-  std::string folder_, title_, none_;
+  std::string folder_, further_, title_, none_;
   finder find_;
   std::vector<chip> chips_;
+  std::vector<std::string> names_;  // in the folders, when discover() looked last
+  bool look_soon_ = false;          // though these names have not changed
+  instant next_look_{};
+  std::set<std::string> with_meter_, without_meter_;  // inputs of power zones, by what they have said
   std::size_t left_out_ = 0;
 };
 
 // The chips of hwmon and, as further chips, the kernel's power zones.
-result<sensor_chips> find_chips(const std::string& sys, bool every_core) {
+result<sensor_chips> find_chips(const std::string& sys, bool every_core,
+                                const std::set<std::string>& without_meter) {
   auto chips = find_hwmon_chips(sys, every_core);
-  auto zones = find_power_zones(sys);
+  auto zones = find_power_zones(sys, without_meter);
   if (zones.all.empty()) return chips;
   if (!chips) return zones;
   std::ranges::move(zones.all, std::back_inserter(chips->all));
@@ -251,17 +334,20 @@ result<sensor_chips> find_chips(const std::string& sys, bool every_core) {
 
 std::unique_ptr<os_part> make_hwmon_part(const os_options& options) {
   return std::make_unique<sensor_part>(
-      options, "sensor chips", options.sys + "/class/hwmon",
+      options, "sensor chips", options.sys + "/class/hwmon", options.sys + "/class/powercap",
       "nothing on a virtual machine; else load the board's and the drives' drivers (sensors-detect names "
       "them; "
       "modprobe drivetemp for SATA)",
-      [sys = options.sys, every = options.per_cpu] { return find_chips(sys, every); });
+      [sys = options.sys, every = options.per_cpu](const std::set<std::string>& without_meter) {
+        return find_chips(sys, every, without_meter);
+      });
 }
 
 std::unique_ptr<os_part> make_thermal_part(const os_options& options) {
-  return std::make_unique<sensor_part>(options, "thermal zones", options.sys + "/class/thermal",
-                                       "nothing on a virtual machine; else check sys-root",
-                                       [sys = options.sys] { return find_thermal_zones(sys); });
+  return std::make_unique<sensor_part>(
+      options, "thermal zones", options.sys + "/class/thermal", "",
+      "nothing on a virtual machine; else check sys-root",
+      [sys = options.sys](const std::set<std::string>&) { return find_thermal_zones(sys); });
 }
 
 }  // namespace binnacle::agent

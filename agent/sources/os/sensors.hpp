@@ -5,7 +5,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace binnacle::agent {
@@ -47,12 +49,18 @@ struct sensor_chips {
 /// coretemp.rst, k10temp.rst, drivetemp.rst.
 result<sensor_chips> find_hwmon_chips(const std::string& sys_root, bool every_core);
 
+/// The families of a power zone that is added up, and of one that is not.
+inline constexpr std::string_view power_of_zone = "os_powercap_power_watts";
+inline constexpr std::string_view power_of_part = "os_powercap_part_power_watts";
+
 /// Finds zones below SYS/class/powercap that give their power directly, with each control type as a chip:
 /// arm-scmi, with which the firmware of Arm servers reports power (a mean over its own interval), and dtpm. A
-/// zone inside another one has another family, so that the zones outside can be added up. Empty if there is
-/// no such folder. Blocks: reads folders and names. Source: Linux Documentation/power/powercap/powercap.rst,
+/// zone inside another one has another family, so that the zones outside can be added up. `without_meter` are
+/// the inputs that a reading showed to have no meter: the parts of such a zone stand for it, if each of them
+/// has a meter or parts that have, and the zone then has the other family. Empty if there is no such folder.
+/// Blocks: reads folders and names. Source: Linux Documentation/power/powercap/powercap.rst,
 /// drivers/powercap/arm_scmi_powercap.c.
-sensor_chips find_power_zones(const std::string& sys_root);
+sensor_chips find_power_zones(const std::string& sys_root, const std::set<std::string>& without_meter = {});
 
 /// Finds the thermal zones below SYS/class/thermal, each as a chip. Errors and blocking: as for
 /// find_hwmon_chips.

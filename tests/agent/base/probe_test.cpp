@@ -55,6 +55,21 @@ TEST_CASE("long sentences are wrapped below themselves") {
         std::string::npos);
 }
 
+// Before, a chip's or a zone's name could clear the terminal.
+TEST_CASE("a terminal does not obey the names of a machine's parts") {
+  const std::vector<source_findings> one{
+      {"os\x1b[1m",
+       {{finding::grade::limited, "chip\x1b[2J", "\x1b]0;x\x07 rail \xe2\x80\xae", "fan\xff on\nport 3"}}}};
+  CHECK(as_text("no\x1b[2Jde", one) ==
+        "What binnacle-agent can read on no?[2Jde:\n"
+        "\n"
+        "os?[1m    limited  chip?[2J\n"
+        "                   why:  ?]0;x? rail ?\n"
+        "                   mend: fan? on?port 3\n"
+        "\n"
+        "1 of 1 sources work.\n");
+}
+
 TEST_CASE("machines get the same as JSON") {
   const auto json = as_json("node7", some);
   CHECK(json.find("\"grade\": \"broken\"") != std::string::npos);

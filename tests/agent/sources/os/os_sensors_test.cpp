@@ -185,6 +185,120 @@ TEST_CASE("power zones are read where the kernel has no hwmon, and RAPL's are le
   CHECK(find_power_zones(m.root / "sys").all.size() == 1);
 }
 
+// Before, up to five minutes passed, in which one socket's watts were those of the processors.
+TEST_CASE("a power zone that comes late, or comes back under another number, is read within seconds") {
+  machine m([](const std::string&) {});
+  const auto watts = [&](const std::string& zone) {
+    return shown(m.out, "os_powercap_power_watts", {{"chip", "arm-scmi"}, {"zone", zone}});
+  };
+  const auto put = [&](const std::string& entry, const std::string& zone, const std::string& power) {
+    m.set("class/powercap/" + entry + "/name", zone);
+    m.set("class/powercap/" + entry + "/power_uw", power);
+  };
+  put("arm-scmi:0", "SOC0", "80000000");
+  m.later(1s);
+  CHECK(watts("SOC0") == "80.0");
+  m.later(5s);
+  put("arm-scmi:1", "SOC1", "90000000");
+  m.later(5s);
+  CHECK(watts("SOC1") == "90.0");
+  CHECK(watts("SOC0") == "80.0");
+  m.root.remove("sys/class/powercap/arm-scmi:1");
+  m.later(5s);
+  CHECK(watts("SOC1") == "no such series");
+  std::filesystem::create_directories(m.root / "sys/class/powercap/arm-scmi:2");  // its files come later
+  m.later(5s);
+  put("arm-scmi:2", "SOC1", "91000000");
+  m.later(5s);
+  CHECK(watts("SOC1") == "91.0");
+  CHECK(m.os->limitation().empty());
+}
+
+// Before, what was left of a chip hid for minutes that one of its sensors had gone.
+TEST_CASE("a sensor that goes makes the agent look again, though its neighbours go on") {
+  // The kernel gives ENODEV for a file that is open. In a test's folder only a file that never opened can go.
+  machine m([](const std::string& root) {
+    sensor_trees::arm_scmi(root);
+    const auto file = root + "/class/powercap/arm-scmi:0:1/power_uw";
+    std::filesystem::remove(file);
+    std::filesystem::create_directories(file);
+  });
+  const auto watts = [&](const std::string& zone) {
+    return shown(m.out, "os_powercap_part_power_watts", {{"chip", "arm-scmi"}, {"zone", zone}});
+  };
+  m.later(1s);
+  CHECK(watts("CLUSTER arm-scmi:0:1") == "malformed");
+  m.root.remove("sys/class/powercap/arm-scmi:0:1/power_uw");
+  m.later(10s);
+  m.later(1s);
+  CHECK(watts("CLUSTER arm-scmi:0:1") == "no such series");
+  CHECK(watts("CLUSTER") == "64.1");
+}
+
+namespace {
+
+// A zone around others that the firmware does not measure; here there is nothing to read in its file.
+void chassis(const std::string& root, const char* memory) {
+  const auto zone = [&root](const std::string& entry, const char* name, const char* power) {
+    write_line(root + "/class/powercap/" + entry + "/name", name);
+    write_line(root + "/class/powercap/" + entry + "/power_uw", power);
+  };
+  zone("arm-scmi:0", "CHASSIS", "");
+  zone("arm-scmi:0:0", "SOC0", "80000000");
+  zone("arm-scmi:0:1", "DDR", memory);
+}
+
+std::string counted(const machine& m, const std::string& zone) {
+  return shown(m.out, "os_powercap_power_watts", {{"chip", "arm-scmi"}, {"zone", zone}});
+}
+
+std::string not_counted(const machine& m, const std::string& zone) {
+  return shown(m.out, "os_powercap_part_power_watts", {{"chip", "arm-scmi"}, {"zone", zone}});
+}
+
+}  // namespace
+
+// Before, the zone's missing value hid those of its parts, and host_power_watts was absent.
+TEST_CASE("the parts of a power zone without a meter stand for it") {
+  machine m([](const std::string& root) { chassis(root, "75000000"); });
+  m.later(1s);
+  CHECK(counted(m, "CHASSIS") == "no such series");
+  CHECK(not_counted(m, "CHASSIS") == "malformed");
+  CHECK(counted(m, "SOC0") == "80.0");
+  CHECK(counted(m, "DDR") == "75.0");
+  CHECK(not_counted(m, "DDR") == "no such series");
+  CHECK(m.os->limitation().empty());
+  for (const auto& f : m.os->probe()) CHECK(!agent::test::holds(f.why, "os_powercap_power_watts"));
+  // If it has a meter after all, it counts, and goes on to do so without a value.
+  m.set("class/powercap/arm-scmi:0/power_uw", "160000000");
+  m.later(30s);
+  m.later(10s);
+  CHECK(counted(m, "CHASSIS") == "160.0");
+  CHECK(not_counted(m, "DDR") == "75.0");
+  m.set("class/powercap/arm-scmi:0/power_uw", "");
+  m.later(30s);
+  m.later(10s);
+  CHECK(counted(m, "CHASSIS") == "malformed");
+  CHECK(counted(m, "DDR") == "no such series");
+}
+
+TEST_CASE("the parts of a power zone without a meter do not stand for it if one of them has none") {
+  machine m([](const std::string& root) { chassis(root, ""); });
+  m.later(1s);
+  m.later(10s);
+  CHECK(counted(m, "CHASSIS") == "malformed");
+  CHECK(not_counted(m, "SOC0") == "80.0");
+  CHECK(m.os->limitation().starts_with("arm-scmi CHASSIS has no meter (Invalid argument)"));
+  CHECK(agent::test::holds(m.os->limitation(), "host_power_watts does not use arm-scmi"));
+  m.set("class/powercap/arm-scmi:0:1/power_uw", "75000000");
+  m.later(30s);
+  m.later(10s);
+  CHECK(counted(m, "CHASSIS") == "no such series");
+  CHECK(counted(m, "SOC0") == "80.0");
+  CHECK(counted(m, "DDR") == "75.0");
+  CHECK(m.os->limitation().empty());
+}
+
 TEST_CASE("an EPYC's sensors") {
   machine m(sensor_trees::epyc);
   m.later(1s);
@@ -259,7 +373,7 @@ TEST_CASE("drives come and go") {
   // a test's folder cannot.)
   m.os.emplace(m.o);
   REQUIRE(m.os->discover(m.out));
-  m.root.remove("sys/class/hwmon/hwmon2");
+  m.root.remove("sys/class/hwmon/hwmon2/temp1_input");
   m.read();
   REQUIRE(m.os->read(m.out));
   CHECK(m.disk("nvme0", "Composite") == "41.9");
@@ -268,7 +382,6 @@ TEST_CASE("drives come and go") {
   REQUIRE(m.os->discover(m.out));
   CHECK(m.disk("nvme1", "Composite") == "no such series");
   write_chip(m.root / "sys", 7, "nvme", "pci0000:00/nvme/nvme4", {{"temp1_input", "20000"}});
-  REQUIRE(m.os->discover(m.out));
   m.later(1s);
   CHECK(m.disk("nvme4", "temp1") == "20.0");
   CHECK(m.os->limitation().empty());
