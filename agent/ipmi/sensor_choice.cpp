@@ -58,10 +58,10 @@ bool has_word(const std::string& name, std::string_view word) {
 sensor_role role_of_power(const sensor& s, const std::string& name) {
   if (s.origin == sensor_origin::dcmi) return sensor_role::system_power;
   // What a machine or a supply may draw, or drew once, is not what it draws.
-  const bool is_bound =
-      has_any(name,
-              {"limit", "budget", "capacity", "capping", "threshold", "powercap", "pwrcap", "maximum"}) ||
-      has_word(name, "cap") || has_word(name, "max") || has_word(name, "peak") || has_word(name, "rated");
+  const bool is_bound = has_any(name, {"limit", "budget", "capacity", "capping", "threshold", "powercap",
+                                       "pwrcap", "maximum", "minimum", "peak"}) ||
+                        has_word(name, "cap") || has_word(name, "max") || has_word(name, "min") ||
+                        has_word(name, "lim") || has_word(name, "rated");
   if (is_bound) return sensor_role::none;
   const bool of_supply = s.entity_id == 0x0a || has_any(name, {"psu", "power supply"}) ||
                          has_numbered(name, "ps") || has_numbered(name, "pmb");

@@ -194,7 +194,8 @@ std::string sentence(const side& accused, const side& witness, std::string_view 
                          remedy_below_other(accused.source));
     case disbelief::stands_still:
       return fmt::format(
-          "{} has said about {:.1f} W for more than two minutes in which {} moved: {}; reset the BMC",
+          "{} has said about {:.1f} W for more than two minutes in which {} moved: {}; reset the BMC, unless "
+          "a power limit holds the machine there",
           accused.name(), check.watts(), witness.source == "rapl" ? "RAPL" : witness.source, goes_without);
     case disbelief::wrong_unit:  // judge() knows the number
     case disbelief::several:     // and the parts
@@ -513,8 +514,11 @@ disbelief host_source::compare(figure& f, std::size_t way, const std::vector<con
     auto with = other_way(f, mine.compared[i].with, now, out);
     if (mine.compared[i].usual_sensors && options_.powers != usual_powers) with.reset();
     // Supplies may feed other machines, too: where another meter speaks of this machine, they say nothing.
-    if (with && ways[*with].witness && is_vouched_for(f, way, now, out)) with.reset();
     auto& check = f.checks[way][i];
+    if (with && ways[*with].witness && is_vouched_for(f, way, now, out)) {
+      check.excuse();
+      continue;
+    }
     const auto found =
         check.look(whole, with ? testimony(f, *with, out, now) : whole_machine_check::witness{}, now);
     if (why != disbelief::none || found == disbelief::none) continue;
@@ -523,7 +527,9 @@ disbelief host_source::compare(figure& f, std::size_t way, const std::vector<con
     const side accused{mine.source, only_sensor(f.parts[way])};
     const side witness = with ? side{ways[*with].source, only_sensor(f.parts[*with])} : side{"rapl", {}};
     auto& second = f.seconds[way];
-    if (found == disbelief::below_parts && whole && second.empty())
+    // In a pause of the load the verdict stays for a while, but the numbers do not contradict then.
+    if (found == disbelief::below_parts && whole && with &&
+        clearly_less(whole->watts, testimony(f, *with, out, now).at_least))
       second = second_of(f, way, whole->watts, now, out);
     doubt(sentence(accused, witness, second, check));
   }

@@ -3,6 +3,7 @@
 #include "agent/sources/power_rules.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace binnacle::agent {
 
@@ -12,6 +13,8 @@ disbelief whole_machine_check::look(const std::optional<figure>& whole, const wi
     otherwise_since_.reset();
     return for_;
   }
+  // A BMC that was away for so long may have been mended, and the true number may be near the dead one.
+  if (now - std::exchange(seen_at_, now) > settings_.still_for) lowest_.reset();
   if (settings_.may_hang) watch_for_standing(*whole, other, now);
   const auto found = compare(*whole, other, now);
   // Without the other meter nobody can say that the figure agrees again.

@@ -48,20 +48,20 @@ class whole_machine_check {
     duration least_over = std::chrono::minutes(3);
     /// A figure stands still if it has stayed within a narrow band for `still_for` and so many readings,
     /// while RAPL moved far enough, and at least a minute ago, because a BMC's mean comes late. The band is
-    /// one step of an 8-bit sensor at a supply of 2 kW, or `band_share` of the figure if that is wider: the
-    /// last digit of a dead sensor may go to and fro. "Far enough" is a share of what RAPL says, a share of
-    /// the figure (a BMC's sensors are exact to some percent), never less than one such step, and
-    /// `moved_of_figure` times what the figure has moved. What RAPL measures is a part of the machine, so a
-    /// true figure moves about as much as RAPL. It moves by half of that if two of a BMC's means share the
-    /// move.
+    /// for the last digit of a dead sensor, or of two supplies', which may go to and fro. It is narrow: a
+    /// machine that a power limit holds, or a mean over five minutes, hardly moves either. "Far enough" is a
+    /// share of what RAPL says, a share of the figure (a BMC's sensors are exact to some percent), never less
+    /// than one such step, and `moved_of_figure` times what the figure has moved. What RAPL measures is a
+    /// part of the machine, so a true figure moves about as much as RAPL. It moves by half of that if two of
+    /// a BMC's means share the move.
     ///
     /// RAPL's means of a minute (three buckets) are compared. A BMC's mean of a minute does not show a spike,
     /// nor a load that comes and goes each minute.
     duration still_for = std::chrono::minutes(2);
     std::size_t still_reads = 4;
     duration bucket = std::chrono::seconds(20);
-    double band_watts = 8;
-    double band_share = 0.02;
+    double band_watts = 2;
+    double band_share = 0.005;
     double moved_of_figure = 4;
     double moved_share = 0.20;
     double moved_share_of_whole = 0.10;
@@ -83,6 +83,14 @@ class whole_machine_check {
   /// Makes one comparison. `whole` is nothing if the figure has no value now. Returns why the figure is set
   /// aside, or `none`.
   disbelief look(const std::optional<figure>& whole, const witness& other, instant now);
+
+  /// Ends the verdict, because a better meter speaks for the figure in place of the other one. When that one
+  /// is asked again, it needs all its patience.
+  void excuse() noexcept {
+    for_ = disbelief::none;
+    otherwise_since_.reset();
+    proven_ = true;
+  }
 
   disbelief set_aside_for() const noexcept { return for_; }
   /// Whether the last comparison contradicted a figure that is still believed.
@@ -114,6 +122,7 @@ class whole_machine_check {
   // For the check whether it stands still.
   std::optional<double> lowest_;  // that the figure has been since stood_since_
   double highest_ = 0;
+  instant seen_at_{};  // when the figure had a value last
   instant stood_since_{}, last_read_{};
   std::size_t reads_ = 0;
   instant bucket_since_{};

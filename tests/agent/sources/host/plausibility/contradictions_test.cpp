@@ -565,6 +565,26 @@ TEST_CASE("a sensor of the system that says a fifth of what the supplies draw is
   }
 }
 
+// Before, the supplies' verdict stayed for ever, because nobody asked them any more.
+TEST_CASE("supplies that said a true sensor of the system is too low are not asked once RAPL has a value") {
+  desk d;
+  const auto system = d.out.add_series(
+      d.bmc, "bmc_power_watts", {{"sensor", "Sys Power"}, {"entity", "x"}, {"id", "1"}, {"scope", "node"}});
+  const auto supply = d.out.add_series(
+      d.bmc, "bmc_power_watts", {{"sensor", "PS1"}, {"entity", "x"}, {"id", "2"}, {"scope", "supply"}});
+  d.out.set_absent(d.package, absence::no_data);
+  d.out.set_absent(d.memory, absence::no_data);
+  d.out.set(system, 200.0);
+  d.out.set(supply, 1200.0);
+  d.pass(100);
+  REQUIRE(d.set_aside("bmc", "below_other") == "1");
+  d.parts(100);
+  d.pass(60);
+  CHECK(d.node("bmc") == "200.0");
+  CHECK(d.set_aside("bmc", "below_other") == "0");
+  CHECK(d.host.limitation().empty());
+}
+
 TEST_CASE("below another meter: the sentence names the other one's only sensor, which may be the wrong one") {
   desk d;
   d.has_dcmi();
