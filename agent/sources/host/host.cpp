@@ -169,7 +169,8 @@ std::string remedy_below_parts(std::string_view source, std::string_view witness
   if (source == "hwmon") return "a sensor may be missing in power-sensors";
   if (second.empty()) return "a supply may be missing in the sum, or the BMC needs a reset";
   return fmt::format(
-      "{} says as much as {}, so either both lack a supply, or {} too much: ask a meter outside the machine; "
+      "{} says as much as {}, so either both lack a supply, or {} too much: compare them with the rack's "
+      "power strip (PDU); "
       "if that agrees with them, look for newer firmware, and take rapl out of sources until then",
       second, source, witness == "psys" ? "psys counts" : "the counters of memory count");
 }
@@ -332,7 +333,9 @@ whole_machine_check::witness host_source::testimony(const figure& f, std::size_t
     w.at_least += to_double(*value);
     ++w.parts;
   }
-  w.is_void = f.set_aside_for[way] != disbelief::none;
+  // A witness whose sum lacks a supply that is not believed still says the least that the machine draws.
+  const auto why = f.set_aside_for[way];
+  w.is_void = why != disbelief::none && !(why == disbelief::zero && composites[f.which].ways[way].witness);
   w.which = way;
   return w;
 }

@@ -558,6 +558,14 @@ TEST_CASE("a sensor of the system that says a fifth of what the supplies draw is
     CHECK(d.node("bmc") == "70.0");
     CHECK(d.host.limitation().empty());
   }
+  SUBCASE("also if one of the supplies is not believed itself") {
+    d.out.set(system, 20.0);
+    d.out.set(d.supply[0], 250.0);
+    d.out.set_absent(d.supply[1], absence::implausible);
+    pass(100);
+    CHECK(d.node("bmc") != "20.0");
+    CHECK(d.set_aside("bmc", "below_other") == "1");
+  }
   SUBCASE("a supply that the sum lacks takes nothing from the sensor") {
     say(390, 100);
     pass(100);
