@@ -180,6 +180,7 @@ bool take_node_config(const manifest& m, migration& out) {
     }
     if (is_written(model)) allow_model(model, m.title(), out);
     allow_secret(model.model.secret, m.title(), out);
+    if (!model.remark.empty()) out.yours(m.title(), model.remark);
     ++out.wao.objects;
   }
   take_unasked(m, "spec.", out);
@@ -236,6 +237,7 @@ bool take_template(const manifest& m, migration& out) {
     out.yours(m.title(), one.model.error().message);
   } else {
     take_models(*one.model, other.model.has_value() ? *other.model : node_model(), m, out);
+    if (!one.model->remark.empty()) out.yours(m.title(), one.model->remark);
     ++out.wao.objects;
   }
   take_unasked(m, "spec.template.", out);
@@ -477,13 +479,29 @@ bool take_own(const manifest& m, migration& out) {
     return true;
   }
   if (!m.name.starts_with("wao-") && images.find("waok8s") == images.npos) return false;
-  if (!workload) {
+  const bool is_asked = std::ranges::any_of(
+      std::array{"mlmm", "wao-pred", "mlserver", "triton"},
+      [&images](std::string_view program) { return images.find(program) != images.npos; });
+  if (workload && is_asked) {
+    out.works(m.title(), "is asked as before, if its server is in aggregator.modelServers: keep it");
+    return true;
+  }
+  if (m.kind == "Namespace") {
+    out.works(m.title(), "keep it while NodeConfig objects, their Secrets or model servers are in it");
+  } else if (m.kind == "Secret" || m.kind == "Service") {
+    out.yours(m.title(),
+              fmt::format("keep it if {}; else delete it with WAO",
+                          m.kind == "Secret" ? "a NodeConfig names it"
+                                             : "it leads to a model server or an endpoint provider"));
+  } else if (!workload) {
     out.dropped(m.title(), "belongs to WAO: delete it with WAO");
   } else if (m.name.find("loadbalancer") != m.name.npos) {
     out.yours(m.title(), "has no counterpart: kube-proxy shares connections out evenly; it may stay");
   } else {
-    out.yours(m.title(),
-              "is not needed any more: scale it to 0 when Binnacle places the pods, then delete it");
+    out.yours(
+        m.title(),
+        "is not needed any more: scale it to 0 before the chart is installed (a scheduler answers to the "
+        "same name as the chart's), and delete it when Binnacle places the pods");
   }
   return true;
 }
@@ -510,7 +528,7 @@ void find_wao(std::span<const manifest> installed, migration& out) {
 
 bool migrate_wao(const manifest& m, migration& out) {
   return take_node_config(m, out) || take_template(m, out) || take_node(m, out) || take_scheduler(m, out) ||
-         take_own(m, out) || take_workload(m, out);
+         take_workload(m, out) || take_own(m, out);
 }
 
 void finish_wao(migration& out) {

@@ -170,6 +170,39 @@ yours: TASPolicy fewer-watts
     CHECK(as_json(m).find(R"("objects":"apiVersion: telemetry.intel.com/v1alpha1\n)") != std::string::npos);
   }
 
+  TEST_CASE("defect: what Binnacle goes on to use, and what is the user's own, was said to be deleted") {
+    const auto m = of(scheduler + R"(
+kind: Namespace
+metadata: {name: wao-system}
+---
+kind: Secret
+metadata: {name: wao-pc, namespace: wao-system}
+---
+kind: Service
+metadata: {name: wao-mlserver, namespace: wao-system}
+---
+kind: Deployment
+metadata: {name: mlmm, namespace: wao-system}
+spec: {template: {spec: {containers: [{image: "ghcr.io/waok8s/mlmm:v1"}]}}}
+---
+kind: Deployment
+metadata: {name: wao-demo-shop, namespace: shop}
+spec: {template: {spec: {schedulerName: wao-scheduler, containers: [{name: app, image: nginx}]}}}
+)");
+    std::size_t said = 0;
+    for (const auto& n : m.notes) {
+      if (n.subject.find("onfig") != n.subject.npos || n.subject.starts_with("TASPolicy")) continue;
+      ++said;
+      CAPTURE(n.subject);
+      CAPTURE(n.sentence);
+      const bool is_kept = n.sentence.find("keep it") != n.sentence.npos;
+      const bool is_labelled = n.sentence.starts_with("give its pods the label");
+      CHECK((is_kept || is_labelled));
+      CHECK(n.sentence.find("scale it to 0") == n.sentence.npos);
+    }
+    CHECK(said == 5);
+  }
+
   TEST_CASE("WAO's defaults are named where its configuration says nothing") {
     const auto m = of(R"(
 kind: KubeSchedulerConfiguration

@@ -54,6 +54,7 @@ struct machine {
   }
   // The first reading may only collect what an earlier one had begun, before the files changed.
   void later(duration by) {
+    REQUIRE(slow->wait(10s));  // or a reading that has begun would take so long
     clock.now += by;
     read();
     read();
