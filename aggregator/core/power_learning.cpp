@@ -116,8 +116,7 @@ void power_learning::look_at_meter(node_state& n, store::node_id id, instant now
   const trouble is = meter_stands_still(n)  ? trouble::stands_still
                      : meter_is_too_late(n) ? trouble::too_late
                                             : trouble::none;
-  const predict::known_loads known = predict::known_of(n.own.learned(), nullptr);
-  if (is != trouble::stands_still && known.to - known.from >= 0.5) n.followed = true;
+  if (is != trouble::stands_still && predict::known_of(n.own.learned(), nullptr).tell()) n.followed = true;
   if (is == std::exchange(n.of_meter, is)) return;
   std::string why;
   if (is == trouble::stands_still) {

@@ -51,9 +51,9 @@ class whole_machine_check {
     /// for the last digit of a dead sensor, or of two supplies', which may go to and fro. It is narrow: a
     /// machine that a power limit holds, or a mean over five minutes, hardly moves either. "Far enough" is a
     /// share of what RAPL says, a share of the figure (a BMC's sensors are exact to some percent), never less
-    /// than one such step, and `moved_of_figure` times what the figure has moved. What RAPL measures is a
-    /// part of the machine, so a true figure moves about as much as RAPL. It moves by half of that if two of
-    /// a BMC's means share the move.
+    /// than one step of an 8-bit sensor at a supply of 2 kW, and `moved_of_figure` times what the figure has
+    /// moved. What RAPL measures is a part of the machine, so a true figure moves about as much as RAPL. It
+    /// moves by half of that if two of a BMC's means share the move.
     ///
     /// RAPL's means of a minute (three buckets) are compared. A BMC's mean of a minute does not show a spike,
     /// nor a load that comes and goes each minute.

@@ -144,7 +144,7 @@ known_loads known_of(const statistics& own, const statistics* of_class) noexcept
 }
 
 bool stands_still(const statistics& own, bool did) noexcept {
-  const double wide = did ? 0.45 : 0.5, rise = did ? 0.04 : 0.03;
+  const double wide = did ? 0.45 : known_loads::telling, rise = did ? 0.04 : 0.03;
   const known_loads known = known_of(own, nullptr);
   if (known.to - known.from < wide) return false;
   // A straight line through the bins, and how much of the watts is below what was drawn at a lower load. By

@@ -22,6 +22,10 @@ std::optional<curve> estimate(const statistics& own, const statistics* of_class,
 /// Below and above, the estimate has the shape of servers in general and nothing else.
 struct known_loads {
   double from = 0, to = 0;  ///< 0: idle
+
+  /// Whether they tell how the watts rise with the load: half of all loads do.
+  static constexpr double telling = 0.5;
+  bool tell() const noexcept { return to - from >= telling; }
 };
 known_loads known_of(const statistics& own, const statistics* of_class) noexcept;
 
