@@ -37,16 +37,27 @@ void migration::once(note::fate what, std::string subject, std::string sentence)
   notes.push_back({what, std::move(subject), std::move(sentence)});
 }
 
+namespace {
+
+void take(const manifest& m, std::span<const manifest> installed, migration& out) {
+  const bool concerned = migrate_affinity(m, installed, out);  // even if another part knows the object
+  const bool known = migrate_policy(m, out) || migrate_tas(m, out) || migrate_wao(m, out) ||
+                     migrate_scheduler(m, out) || migrate_collector(m, out) || migrate_metrics_path(m, out);
+  if (!known && !concerned && m.kind != "Namespace") {
+    out.yours(m.title(),
+              "is nothing that Binnacle replaces, as far as this command knows: check it yourself");
+  }
+}
+
+}  // namespace
+
 migration migrate(std::span<const manifest> installed) {
   migration out;
   find_wao(installed, out);
-  for (const manifest& m : installed) {
-    const bool concerned = migrate_affinity(m, installed, out);  // even if another part knows the object
-    const bool known = migrate_policy(m, out) || migrate_tas(m, out) || migrate_wao(m, out) ||
-                       migrate_scheduler(m, out) || migrate_collector(m, out) || migrate_metrics_path(m, out);
-    if (!known && !concerned && m.kind != "Namespace") {
-      out.yours(m.title(),
-                "is nothing that Binnacle replaces, as far as this command knows: check it yourself");
+  // What a pod must ask for depends on the scheduler that the chart gets.
+  for (const bool configurations : {true, false}) {
+    for (const manifest& m : installed) {
+      if ((m.kind == "KubeSchedulerConfiguration") == configurations) take(m, installed, out);
     }
   }
   finish_wao(out);

@@ -31,7 +31,8 @@ struct note {
 /// What was found of WAO.
 struct wao_findings {
   std::set<std::string> schedulers;  ///< profiles with MinimizePower, by schedulerName
-  /// Of these, whose models get the load in another form than those of the first: which form.
+  std::set<std::string> spreaders;   ///< profiles with PodSpread alone, by schedulerName
+  /// Of `schedulers`, those whose models get the load in another form than those of the first: which form.
   std::map<std::string, std::string, std::less<>> other_formats;
   /// The NodeConfig that counts for a node, by the node's name: the newer API group first, then the first by
   /// namespace and name.
@@ -41,9 +42,10 @@ struct wao_findings {
     friend auto operator<=>(const config&, const config&) = default;
   };
   std::map<std::string, config, std::less<>> config_of;
-  std::set<std::string> namespaces;          ///< of the pods and workloads that name one of these schedulers
-  std::size_t objects = 0;                   ///< NodeConfigs and templates that can be used as they are
-  std::size_t nodes = 0;                     ///< nodes whose labels name a model
+  std::string secrets_from;          ///< the namespace of the Secrets that may be read; empty: of none
+  std::set<std::string> namespaces;  ///< of the pods and workloads that name one of these schedulers
+  std::size_t objects = 0;           ///< NodeConfigs and templates that can be used as they are
+  std::size_t nodes = 0;             ///< nodes whose labels name a model
   YAML::Node strategy{YAML::NodeType::Map};  ///< minimizepower, made from the plug-in's arguments
 };
 
@@ -51,7 +53,7 @@ struct wao_findings {
 struct migration {
   YAML::Node values{YAML::NodeType::Map};  ///< only what differs from the chart's defaults
   std::vector<YAML::Node> objects;         ///< to apply in addition to the chart
-  std::vector<note> notes;                 ///< in the order of the manifests
+  std::vector<note> notes;                 ///< schedulers' configurations first, else as the manifests stand
   wao_findings wao;
   std::string share_of_nodes;  ///< the percentageOfNodesToScore that was carried over; empty: none yet
   YAML::Node share_looked_at;  ///< the scheduler's configuration in which it was looked for last
@@ -86,8 +88,8 @@ bool migrate_wao(const manifest& m, migration& out);
 /// Handles pods' required affinity to nodes. `installed` is searched for the object's owner.
 bool migrate_affinity(const manifest& m, std::span<const manifest> installed, migration& out);
 
-// These run before and after all manifests: the first finds WAO's schedulers, and which NodeConfig counts for
-// a node; the last makes the policy for the schedulers' pods.
+// These run before and after all manifests: the first finds which NodeConfig counts for a node; the last
+// makes the policy for the pods of WAO's schedulers.
 void find_wao(std::span<const manifest> installed, migration& out);
 void finish_wao(migration& out);
 

@@ -5,6 +5,7 @@
 #include "aggregator/model_servers/node_template.hpp"
 #include "aggregator/spread/rate.hpp"
 #include "cli/migrate/migration.hpp"
+#include "common/async/network.hpp"
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
@@ -17,6 +18,7 @@
 #include <optional>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace binnacle::cli::migrate {
 namespace {
@@ -59,18 +61,25 @@ json::object spec_of(const manifest& m) {
 
 std::string name_space_of(const manifest& m) { return m.name_space.empty() ? "default" : m.name_space; }
 
-/// Lets the aggregator read the Secret "NAMESPACE/NAME". It reads those of one namespace only.
+/// Whether the aggregator may read the Secret of an object in this namespace. It reads those of one namespace
+/// only, that of the first object that names one.
+bool reads_secrets_of(const std::string& name_space, const std::string& secret, const std::string& whose,
+                      migration& out) {
+  std::string& first = out.wao.secrets_from;
+  if (first.empty()) first = name_space;
+  if (first == name_space) return true;
+  out.yours(whose, fmt::format("{} not read, only those of the namespace {}: move object and Secret there",
+                               secret, first));
+  return false;
+}
+
+/// Lets the aggregator read the Secret "NAMESPACE/NAME".
 void allow_secret(const std::string& secret, const std::string& whose, migration& out) {
   if (secret.empty()) return;
   const auto slash = secret.find('/');
   const std::string name_space = secret.substr(0, slash), name = secret.substr(slash + 1);
+  if (!reads_secrets_of(name_space, fmt::format("its Secret {} is", secret), whose, out)) return;
   YAML::Node may = out.values["aggregator"]["modelServersSecrets"];
-  if (may["namespace"] && may["namespace"].Scalar() != name_space) {
-    out.yours(whose, fmt::format("its Secret {} is not read, only those of the namespace {}: move object and "
-                                 "Secret there",
-                                 secret, may["namespace"].Scalar()));
-    return;
-  }
   may["namespace"] = name_space;
   for (const auto& known : may["names"]) {
     if (known.Scalar() == name) return;
@@ -81,6 +90,13 @@ void allow_secret(const std::string& secret, const std::string& whose, migration
       fmt::format("aggregator.modelServersSecrets: the Secret {}, which may be read from now on", secret));
 }
 
+void tell_of_authority(const std::string& server, const std::string& whose, migration& out) {
+  out.yours(whose,
+            fmt::format("{} speaks TLS: if no public authority signed its certificate, put the authority "
+                        "into a Secret and name that in aggregator.modelServersCa",
+                        server));
+}
+
 /// Lets the aggregator ask a server. False: it is in the list already.
 bool allow_server(const std::string& server, bool secure, const std::string& whose, migration& out) {
   YAML::Node list = out.values["aggregator"]["modelServers"];
@@ -89,11 +105,7 @@ bool allow_server(const std::string& server, bool secure, const std::string& who
   }
   list.push_back(server);
   out.carried(whose, fmt::format("aggregator.modelServers: {}, which may be asked from now on", server));
-  if (secure)
-    out.yours(whose,
-              fmt::format("{} speaks TLS: if no public authority signed its certificate, put the authority "
-                          "into a Secret and name that in aggregator.modelServersCa",
-                          server));
+  if (secure) tell_of_authority(server, whose, out);
   return true;
 }
 
@@ -191,13 +203,16 @@ bool take_node_config(const manifest& m, migration& out) {
 /// node has of its own is left to a person.
 void take_models(const node_model& one, const node_model& other, const manifest& m, migration& out) {
   const std::string whose = m.title();
-  const auto each_has = [&](std::string_view what, std::uint16_t port) {
+  const auto each_has = [&](std::string_view what, const auto& its, const auto& of_other) {
+    const bool share_suffix = its.port == of_other.port && !async::address_of(its.host);
     out.yours(whose, fmt::format("each node has {} of its own: name them in aggregator.modelServers, as "
-                                 "HOST:PORT or as *.SUFFIX:{}",
-                                 what, port));
+                                 "HOST:PORT{}",
+                                 what, share_suffix ? fmt::format(" or as *.SUFFIX:{}", its.port) : ""));
+    if (its.secure) tell_of_authority("each of them", whose, out);
   };
   const auto take_secret = [&](const std::string& its, const std::string& of_other) {
     if (its == of_other) return allow_secret(its, whose, out);
+    if (!reads_secrets_of(name_space_of(m), "its Secrets are", whose, out)) return;
     out.yours(whose, fmt::format("each node has a Secret of its own: give aggregator.modelServersSecrets "
                                  "their namespace, {}, and their names; without names all Secrets there may "
                                  "be read",
@@ -208,7 +223,7 @@ void take_models(const node_model& one, const node_model& other, const manifest&
     if (other.provider && its.server() == other.provider->server()) {
       allow_server(its.server(), its.secure, whose, out);
     } else {
-      each_has("an endpoint provider", its.port);
+      each_has("an endpoint provider", its, other.provider.value_or(its));
     }
     take_secret(its.secret, other.provider ? other.provider->secret : std::string());
     tell_of_provided_servers(out);
@@ -217,7 +232,7 @@ void take_models(const node_model& one, const node_model& other, const manifest&
     if (one.model.server() == other.model.server()) {
       allow_model(one, whose, out);
     } else {
-      each_has("a server", one.model.port);
+      each_has("a server", one.model, other.model);
     }
   }
   take_secret(one.model.secret, other.model.secret);
@@ -276,6 +291,7 @@ bool is_of_version_2(std::string_view name) { return name == "MinimizePower"; }
 bool is_power_plugin(std::string_view name) {
   return is_of_version_2(name) || name == "oc-score-plugin" || name == "wao-score-plugin";
 }
+bool is_spread_plugin(std::string_view name) { return name == "PodSpread"; }
 
 /// Calls `f(plugin)` for every plug-in that a profile enables.
 template <class F>
@@ -302,6 +318,12 @@ std::string name_of_profile(const YAML::Node& profile) {
   return name.empty() ? "default-scheduler" : name;
 }
 
+/// The scheduler that the chart installs with the values.
+std::string name_of_the_charts(const migration& m) {
+  const std::string name = text_of(m.values, "scheduler.name");
+  return name.empty() ? "binnacle-scheduler" : name;
+}
+
 /// The arguments of the profile's plug-in that goes by watts; a null node if there are none.
 YAML::Node arguments_of(const YAML::Node& profile) {
   YAML::Node args;
@@ -319,14 +341,15 @@ std::string format_in(const YAML::Node& args) {
   return text_of(args, "cpuUsageFormat") == "Percent" ? "Percent" : "Raw";
 }
 
-void take_format(const YAML::Node& args, const std::string& whose, migration& out) {
-  const std::string format = format_in(args);
+void take_format(const YAML::Node& profile, const std::string& whose, migration& out) {
+  const std::string format = format_in(arguments_of(profile));
   const std::string known = text_of(out.wao.strategy, "cpuFormat");
   if (!known.empty() && known != format) {
     out.yours(whose + ", cpuUsageFormat",
               fmt::format("is {0}, but the policy already has {1}, from another profile: give the pods of "
                           "this profile a policy of their own, with cpuFormat: {0}",
                           format, known));
+    out.wao.other_formats.emplace(name_of_profile(profile), format);
     return;
   }
   out.wao.strategy["cpuFormat"] = format;
@@ -349,7 +372,7 @@ void take_arguments(const YAML::Node& profile, const std::string& whose, migrati
             "that it places in full; BestChord takes it of that pod, too. So the default 1 stays. With "
             "objective: WaoV2 it means what it does to WAO: podUsageAssumption: {0}",
             unset ? "0.5" : share, unset ? ", WAO's default" : ""));
-    take_format(args, whose, out);
+    take_format(profile, whose, out);
   }
   for (const char* ttl : {"metricsCacheTTL", "predictorCacheTTL"}) {
     if (!text_of(args, ttl).empty())
@@ -362,9 +385,9 @@ void take_profile(const YAML::Node& profile, const std::string& whose, migration
   take_arguments(profile, whose, out);
   each_enabled(profile, [&](const YAML::Node& plugin) {
     const std::string name = text_of(plugin, "name"), weight = text_of(plugin, "weight");
-    if (name == "PodSpread") {
-      out.carried(
-          whose + ", PodSpread",
+    if (is_spread_plugin(name)) {
+      out.once(
+          note::fate::carried, whose + ", PodSpread",
           "the extender's filter does it, for pods with the annotation podspread-rate of their own or of "
           "their Deployment");
     } else if (is_power_plugin(name) && !weight.empty()) {
@@ -383,26 +406,47 @@ void take_profile(const YAML::Node& profile, const std::string& whose, migration
     out.carried(whose, "scheduler.name: pods go on asking for that scheduler");
   } else {
     out.yours(whose, fmt::format("the chart has one scheduler, {}: let its pods ask for that",
-                                 text_of(out.values, "scheduler.name")));
+                                 name_of_the_charts(out)));
   }
+}
+
+/// The profiles of `m` that have such a plug-in.
+template <class F>
+std::vector<YAML::Node> profiles_with(const manifest& m, F&& is) {
+  std::vector<YAML::Node> out;
+  const auto all = below(m.body, "profiles");
+  for (std::size_t i = 0; all.IsSequence() && i < all.size(); ++i) {
+    if (has_plugin(all[i], is)) out.push_back(all[i]);
+  }
+  return out;
 }
 
 bool take_scheduler(const manifest& m, migration& out) {
   if (m.kind != "KubeSchedulerConfiguration") return false;
-  bool any = false;
-  const auto profiles = below(m.body, "profiles");
-  for (std::size_t i = 0; profiles.IsSequence() && i < profiles.size(); ++i) {
-    if (!has_plugin(profiles[i], is_power_plugin)) continue;
-    const std::string whose = fmt::format("{}, profile {}", m.title(), name_of_profile(profiles[i]));
-    if (!std::exchange(any, true)) {
-      take_share_of_nodes(m, profiles[i], out);
-    } else if (const auto share = text_of(profiles[i], "percentageOfNodesToScore"); !share.empty()) {
-      out.yours(whose + ", percentageOfNodesToScore",
+  const auto whose = [&m](const YAML::Node& profile) {
+    return fmt::format("{}, profile {}", m.title(), name_of_profile(profile));
+  };
+  const auto by_watts = profiles_with(m, is_power_plugin);
+  for (const YAML::Node& profile : by_watts) {
+    out.wao.schedulers.insert(name_of_profile(profile));
+    if (profile.is(by_watts.front())) {
+      take_share_of_nodes(m, profile, out);
+    } else if (const auto share = text_of(profile, "percentageOfNodesToScore"); !share.empty()) {
+      out.yours(whose(profile) + ", percentageOfNodesToScore",
                 fmt::format("is {}, and not carried over: the chart has one scheduler, and its "
                             "scheduler.percentageOfNodesToScore is that of the first profile",
                             share));
     }
-    take_profile(profiles[i], whose, out);
+    take_profile(profile, whose(profile), out);
+  }
+  bool any = !by_watts.empty();
+  for (const YAML::Node& profile : profiles_with(m, is_spread_plugin)) {
+    if (has_plugin(profile, is_power_plugin)) continue;
+    any = true;
+    out.wao.spreaders.insert(name_of_profile(profile));
+    out.yours(whose(profile),
+              "has PodSpread and no MinimizePower. The filter of the chart's extender spreads pods without a "
+              "policy: let the profile's pods ask for the chart's scheduler");
   }
   if (!any) return false;
   if (below(m.body, "clientConnection").IsMap())
@@ -426,20 +470,30 @@ std::string spread_rate(const YAML::Node& object) {
   return {};
 }
 
+/// What the pods of one of WAO's schedulers need from now on.
+std::string needs_of(const std::string& scheduler, const migration& m) {
+  std::vector<std::string> needs;
+  if (m.wao.schedulers.contains(scheduler)) {
+    const auto other = m.wao.other_formats.find(scheduler);
+    const auto policy =
+        other == m.wao.other_formats.end()
+            ? std::string(policy_name)
+            : fmt::format("NAME, of a policy as {} but with cpuFormat: {}", policy_name, other->second);
+    needs.push_back("the label telemetry-policy: " + policy);
+  }
+  needs.emplace_back("in one container the limit telemetry/scheduling: \"0\"");
+  if (const auto charts = name_of_the_charts(m); scheduler != charts)
+    needs.push_back("schedulerName: " + charts);
+  return fmt::format("give its pods {}", fmt::join(needs, ", and "));
+}
+
 bool take_workload(const manifest& m, migration& out) {
   const YAML::Node pods = pod_template_of(m);
   const std::string scheduler = text_of(pods, "spec.schedulerName");
-  if (scheduler.empty() || !out.wao.schedulers.contains(scheduler)) return false;
-  const auto other_format = out.wao.other_formats.find(scheduler);
-  const bool is_apart = other_format != out.wao.other_formats.end();
-  if (!is_apart) out.wao.namespaces.insert(name_space_of(m));
-  out.yours(m.title(),
-            fmt::format("give its pods the label telemetry-policy: {}, and one of their containers the limit "
-                        "telemetry/scheduling: \"0\"{}",
-                        is_apart ? fmt::format("NAME, of a policy as {} but with cpuFormat: {}", policy_name,
-                                               other_format->second)
-                                 : std::string(policy_name),
-                        scheduler == "default-scheduler" ? ", and schedulerName: binnacle-scheduler" : ""));
+  const bool by_watts = out.wao.schedulers.contains(scheduler);
+  if (scheduler.empty() || (!by_watts && !out.wao.spreaders.contains(scheduler))) return false;
+  if (by_watts && !out.wao.other_formats.contains(scheduler)) out.wao.namespaces.insert(name_space_of(m));
+  out.yours(m.title(), needs_of(scheduler, out));
   const bool on_pods = !spread_rate(pods).empty();
   for (const YAML::Node& object : {m.body, pods}) {
     const std::string rate = spread_rate(object);
@@ -509,20 +563,8 @@ bool take_own(const manifest& m, migration& out) {
 }  // namespace
 
 void find_wao(std::span<const manifest> installed, migration& out) {
-  std::string first_format;
   for (const manifest& m : installed) {
     if (is_node_config(m)) note_node_config(m, out);
-    if (m.kind != "KubeSchedulerConfiguration") continue;
-    const auto profiles = below(m.body, "profiles");
-    for (std::size_t i = 0; profiles.IsSequence() && i < profiles.size(); ++i) {
-      if (!has_plugin(profiles[i], is_power_plugin)) continue;
-      const std::string name = name_of_profile(profiles[i]);
-      out.wao.schedulers.insert(name);
-      if (!has_plugin(profiles[i], is_of_version_2)) continue;
-      const std::string format = format_in(arguments_of(profiles[i]));
-      if (first_format.empty()) first_format = format;
-      if (format != first_format) out.wao.other_formats.emplace(name, format);
-    }
   }
 }
 
@@ -551,6 +593,15 @@ void finish_wao(migration& out) {
     policy["metadata"]["namespace"] = name_space;
     policy["spec"]["strategies"]["minimizepower"] = YAML::Clone(w.strategy);
     out.objects.push_back(policy);
+  }
+  if (w.objects > 0 && !w.strategy["cpuFormat"]) {
+    out.yours(fmt::format("TASPolicy {}, cpuFormat", policy_name),
+              w.schedulers.empty()
+                  ? "is Percent, Binnacle's default, because no file holds the configuration of WAO's "
+                    "scheduler, and no workload is named for the same reason: give the ConfigMap, too. "
+                    "WAO's default is Raw, for models that take cores"
+                  : "is Percent, Binnacle's default, because no profile has WAO's second version: if the "
+                    "models of the NodeConfigs take cores, write cpuFormat: Raw");
   }
   out.yours(
       fmt::format("TASPolicy {}", policy_name),

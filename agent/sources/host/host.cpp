@@ -4,6 +4,8 @@
 #include "agent/kernel/cpu_list.hpp"
 #include "agent/kernel/cpu_topology.hpp"
 #include "agent/sources/host/hardware.hpp"
+#include "agent/sources/host/set_aside_sentence.hpp"
+#include "agent/sources/host/way_reading.hpp"
 #include "agent/sources/host/ways.hpp"
 #include "agent/sources/power_rules.hpp"
 #include "common/text/text.hpp"
@@ -26,105 +28,9 @@ bool is(const wire::series_info& s, const member& m) {
   return s.family == m.family && (m.label.empty() || metrics::label_of(s.labels, m.label) == m.value);
 }
 
-/// What the source of the series measured. A value that is withheld only because it contradicts another one
-/// is given, too, because it may agree again.
-std::optional<decimal> measured(const board& from, board::series_ref ref) {
-  constexpr auto contradicts = absence::implausible;
-  const auto& e = from.series()[ref];
-  const bool believed = e.withheld == 0 || e.withheld == 1u << static_cast<unsigned>(contradicts);
-  return believed ? from.measured(ref) : std::nullopt;
-}
-
-bool is_late(const board& from, board::series_ref ref, instant now) {
-  const auto& g = from.groups()[from.series()[ref].info.group];
-  return g.read_at == instant{} || now >= g.read_at + std::chrono::milliseconds(g.info.stale_after_ms);
-}
-
-// Whether the last value must go at once instead of ageing. That is so if the counter stopped or gives
-// nothing: its last value may be the mean of an interval in which it died. It is also so if its number
-// jumped: nobody knows yet whether it was right before.
-bool is_doubted(absence why) {
-  return why == absence::no_data || why == absence::reset || is_disbelieved(why);
-}
-
-// Whether a first value may come soon when this is the reason for having none.
-bool may_still_come(absence why) {
-  return why != absence::none && why != absence::permission && !is_disbelieved(why);
-}
-
-// Whether none of the parts has a value yet, and the first one comes with one of the next readings.
-bool comes_soon(const part_inventory& parts, const board& from) {
-  const auto measures = [&from](const part_inventory::part& p) { return measured(from, p.ref).has_value(); };
-  const auto begins = [&from](const part_inventory::part& p) {
-    const auto why = from.series()[p.ref].reason;
-    return why == absence::not_read_yet || why == absence::gap || why == absence::reset;
-  };
-  return std::ranges::none_of(parts.present(), measures) && std::ranges::any_of(parts.present(), begins);
-}
-
 // A BMC that starts has the readings of some sensors before those of others, so nothing is an empty bay
 // sooner.
 constexpr duration least_silence = std::chrono::seconds(60);
-
-contender look(const way& w, part_inventory& parts, const board& from, instant now, duration wait) {
-  contender c;
-  c.reach = w.of;
-  c.read_at = instant::max();
-  c.stale_after = duration::max();
-  bool any_absent = false;
-  const bool any_value = std::ranges::any_of(parts.present(), [&](const part_inventory::part& p) {
-    return measured(from, p.ref).has_value() && !is_late(from, p.ref, now);
-  });
-  for (std::size_t i = 0; i < parts.present().size(); ++i) {
-    const auto& p = parts.present()[i];
-    const auto& e = from.series()[p.ref];
-    const auto& g = from.groups()[e.info.group];
-    const auto value = measured(from, p.ref);
-    const bool silent = w.bays && any_value && !value && e.reason == absence::no_data;
-    if (parts.is_empty_bay(i, silent, now, wait)) continue;
-    // Ignore a memory zone whose counter never moved: many machines have no memory zone at all.
-    if (e.reason == absence::never_moved && (w.one_counts || e.info.family != w.parts.front().family)) {
-      if (!any_absent) c.why = e.reason;
-      continue;
-    }
-    if (!value || is_late(from, p.ref, now)) {
-      if (!any_absent) c.why = !value ? e.reason : absence::timeout;
-      any_absent = any_absent || w.sum || p.counted;
-      c.settles = c.settles || (silent && !p.counted);
-      c.set_aside = c.set_aside || (w.counter && !value && is_doubted(e.reason));
-      continue;
-    }
-    parts.count(i);
-    if (!c.value) {
-      c.value = value;
-    } else {
-      c.value = w.sum ? add(*c.value, *value) : std::max(*c.value, *value);
-    }
-    const duration stale_after = std::chrono::milliseconds(g.info.stale_after_ms);
-    c.read_at = std::min(c.read_at, g.read_at);
-    c.stale_after = std::min(c.stale_after, stale_after);
-  }
-  if (!parts.missing().empty()) {
-    if (!any_absent) c.why = absence::missing;
-    any_absent = true;
-  }
-  if (any_absent) c.value.reset();
-  c.awaited = !c.value && may_still_come(c.why);
-  return c;
-}
-
-std::string_view to_string(disbelief why) {
-  switch (why) {
-    case disbelief::zero: return "zero";
-    case disbelief::wrong_unit: return "wrong_unit";
-    case disbelief::below_parts: return "below_parts";
-    case disbelief::below_other: return "below_other";
-    case disbelief::stands_still: return "stands_still";
-    case disbelief::several: return "several";
-    case disbelief::none: break;
-  }
-  return "none";
-}
 
 std::optional<std::size_t> way_named(std::span<const way> ways, std::string_view source) {
   const auto at = std::ranges::find(ways, source, &way::source);
@@ -137,72 +43,10 @@ std::vector<whole_machine_check> checks_of(const way& w) {
   return checks;
 }
 
-std::string_view words_of(std::string_view witness) {
-  return witness == "rapl" ? "packages and memory" : witness == "psys" ? "platform (psys)" : "processors";
-}
-
 /// The name of the only sensor of a way. Empty if there are several, or it has none.
 std::string_view only_sensor(const part_inventory& parts) {
   const auto all = parts.present();
   return all.size() == 1 ? metrics::label_of(all.front().labels, "sensor") : std::string_view();
-}
-
-std::string_view remedy_below_other(std::string_view source) {
-  if (source == "arm-scmi") return "a socket's zone may be missing: look for newer firmware";
-  return "a supply may be missing in the sum, or the BMC needs a reset; a sensor of a part, and supplies "
-         "that "
-         "feed other machines, too, are left out by bmc-roles (PATTERN=none)";
-}
-
-/// A way in a sentence.
-struct side {
-  std::string_view source;
-  std::string_view sensor;  // its only one; empty if there are several
-
-  std::string name() const {
-    return sensor.empty() ? std::string(source) : fmt::format("{} ({})", source, in_quotes(sensor, 60));
-  }
-};
-
-std::string remedy_below_parts(std::string_view source, std::string_view witness, std::string_view second) {
-  if (source == "psys") return "newer firmware may measure it correctly";
-  if (source == "hwmon") return "a sensor may be missing in power-sensors";
-  if (second.empty()) return "a supply may be missing in the sum, or the BMC needs a reset";
-  return fmt::format(
-      "{} says as much as {}, so either both lack a supply, or {} too much: compare them with the rack's "
-      "power strip (PDU); "
-      "if that agrees with them, look for newer firmware, and take rapl out of sources until then",
-      second, source, witness == "psys" ? "psys counts" : "the counters of memory count");
-}
-
-std::string sentence(const side& accused, const side& witness, std::string_view second,
-                     const whole_machine_check& check) {
-  constexpr std::string_view goes_without("host_power_watts does not use it until the numbers agree again");
-  switch (check.set_aside_for()) {
-    case disbelief::zero:
-      return fmt::format(
-          "{} says 0 W although the machine is on: {}; look at the sensor with the BMC's own tools, or reset "
-          "the BMC",
-          accused.name(), goes_without);
-    case disbelief::below_parts:
-      return fmt::format("{} said {:.1f} W, less than the {:.1f} W of the {}, a part of it: {}; {}",
-                         accused.name(), check.watts(), check.other_watts(), words_of(witness.source),
-                         goes_without, remedy_below_parts(accused.source, witness.source, second));
-    case disbelief::below_other:
-      return fmt::format("{} said {:.1f} W, less than the {:.1f} W of {}, which measures the same {}: {}; {}",
-                         accused.name(), check.watts(), check.other_watts(), witness.name(),
-                         accused.source == "arm-scmi" ? "processors" : "machine", goes_without,
-                         remedy_below_other(accused.source));
-    case disbelief::stands_still:
-      return fmt::format(
-          "{} has said about {:.1f} W for more than two minutes in which {} moved: {}; reset the BMC, unless "
-          "a power limit holds the machine there",
-          accused.name(), check.watts(), witness.source == "rapl" ? "RAPL" : witness.source, goes_without);
-    case disbelief::wrong_unit:  // judge() knows the number
-    case disbelief::several:     // and the parts
-    case disbelief::none: break;
-  }
-  return {};
 }
 
 bool clearly_less(double watts, double than) {
@@ -347,18 +191,17 @@ void host_source::set_aside(figure& f, std::vector<contender>& all, instant now,
   const auto ways = composites[f.which].ways;
   for (auto w = all.size(); w-- > 0;) {
     if (!ways[w].judged()) continue;
-    auto& why = f.set_aside_for[w];
-    const auto told_so_far = limitation_.size();
+    verdict found;
     if (f.parts[w].present().empty()) {
       f.checks[w] = checks_of(ways[w]);
-      why = disbelief::none;
       withhold(f, w, false, out);
     } else {
-      why = judge(f, w, all, now, out);
+      found = judge(f, w, all, now, out);
     }
+    const auto why = f.set_aside_for[w] = found.why;
     if (why != disbelief::below_parts) f.seconds[w] = {};
     const bool missed = is_missed(f, w, all);
-    if (!missed) limitation_.resize(told_so_far);
+    if (missed && !found.sentence.empty()) doubt(std::move(found.sentence));
     show_set_aside(ways[w].source, missed ? why : disbelief::none, out);
     auto& c = all[w];
     c.in_doubt = std::ranges::any_of(f.checks[w], &whole_machine_check::in_doubt);
@@ -393,8 +236,8 @@ void host_source::withhold(const figure& f, std::size_t way, bool withheld, boar
 }
 
 // What is wrong with a way's own numbers, or else with them beside the others'.
-disbelief host_source::judge(figure& f, std::size_t way, std::vector<contender>& all, instant now,
-                             board& out) {
+host_source::verdict host_source::judge(figure& f, std::size_t way, std::vector<contender>& all, instant now,
+                                        board& out) {
   const auto& w = composites[f.which].ways[way];
   auto& c = all[way];
   if (const auto zeros = zeros_of(f, way, out); !zeros.empty()) {
@@ -406,21 +249,20 @@ disbelief host_source::judge(figure& f, std::size_t way, std::vector<contender>&
       out.withhold(p.ref, absence::implausible, says_zero);
       told = told && !says_zero;
     }
-    if (told) return disbelief::zero;
-    doubt(fmt::format(
-        "{} says 0 W although the processors are on: host_power_watts does not use it; reload its driver, "
-        "or look for newer firmware",
-        w.source));
-    return disbelief::zero;
+    if (told) return {disbelief::zero, {}};
+    return {disbelief::zero, fmt::format("{} says 0 W although the processors are on: host_power_watts does "
+                                         "not use it; reload its driver, "
+                                         "or look for newer firmware",
+                                         w.source)};
   }
   const auto counts = [&out](const part_inventory::part& p) { return measured(out, p.ref).has_value(); };
   if (w.one_counts && std::ranges::count_if(f.parts[way].present(), counts) > 1) {
     withhold(f, way, false, out);
-    doubt(fmt::format(
-        "several packages count a platform ({}), and nobody knows whether each counts all of it or "
-        "its own part: host_power_watts does not use it; newer firmware may count it once",
-        w.source));
-    return disbelief::several;
+    return {disbelief::several,
+            fmt::format(
+                "several packages count a platform ({}), and nobody knows whether each counts all of it or "
+                "its own part: host_power_watts does not use it; newer firmware may count it once",
+                w.source)};
   }
   const double watts = c.value ? to_double(*c.value) : 0;
   // 0 W is no matter of units, and compare() says so.
@@ -430,20 +272,19 @@ disbelief host_source::judge(figure& f, std::size_t way, std::vector<contender>&
     const auto bounds = w.parts_on
                             ? fmt::format("between {:g} W and {:g} W", least_watts_, most_watts_of_processors)
                             : fmt::format("at least {:g} W", least_watts_);
-    doubt(
-        fmt::format("{} says {:.2f} W, but the processors draw {}: host_power_watts does not use it; its "
-                    "unit may be wrong: look for newer firmware",
-                    w.source, watts, bounds));
-    return disbelief::wrong_unit;
+    return {disbelief::wrong_unit,
+            fmt::format("{} says {:.2f} W, but the processors draw {}: host_power_watts does not use it; its "
+                        "unit may be wrong: look for newer firmware",
+                        w.source, watts, bounds)};
   }
   const auto of_a_socket = c.value ? least_of_a_socket(f, way, out) : std::nullopt;
   if (of_a_socket && *of_a_socket < least_watts_of_a_socket) {
     withhold(f, way, true, out);
-    doubt(fmt::format(
-        "{} says {:.2f} W for one of {} sockets, but each draws at least {:g} W: host_power_watts "
-        "does not use it; its unit may be wrong: look for newer firmware",
-        w.source, *of_a_socket, sockets_, least_watts_of_a_socket));
-    return disbelief::wrong_unit;
+    return {disbelief::wrong_unit,
+            fmt::format(
+                "{} says {:.2f} W for one of {} sockets, but each draws at least {:g} W: host_power_watts "
+                "does not use it; its unit may be wrong: look for newer firmware",
+                w.source, *of_a_socket, sockets_, least_watts_of_a_socket)};
   }
   return compare(f, way, all, now, out);
 }
@@ -498,8 +339,8 @@ std::vector<board::series_ref> host_source::zeros_of(const figure& f, std::size_
   return zeros;
 }
 
-disbelief host_source::compare(figure& f, std::size_t way, const std::vector<contender>& all, instant now,
-                               board& out) {
+host_source::verdict host_source::compare(figure& f, std::size_t way, const std::vector<contender>& all,
+                                          instant now, board& out) {
   const auto ways = composites[f.which].ways;
   const auto& mine = ways[way];
   std::optional<whole_machine_check::figure> whole;
@@ -512,7 +353,7 @@ disbelief host_source::compare(figure& f, std::size_t way, const std::vector<con
     whole = {0, now};  // its own source has already found the number implausible, most often 0 W
     told = true;
   }
-  auto why = disbelief::none;
+  verdict first;
   for (std::size_t i = 0; i < mine.compared.size(); ++i) {
     auto with = other_way(f, mine.compared[i].with, now, out);
     if (mine.compared[i].usual_sensors && options_.powers != usual_powers) with.reset();
@@ -524,8 +365,8 @@ disbelief host_source::compare(figure& f, std::size_t way, const std::vector<con
     }
     const auto found =
         check.look(whole, with ? testimony(f, *with, out, now) : whole_machine_check::witness{}, now);
-    if (why != disbelief::none || found == disbelief::none) continue;
-    why = found;
+    if (first.why != disbelief::none || found == disbelief::none) continue;
+    first.why = found;
     if (told && found == disbelief::zero) continue;
     const side accused{mine.source, only_sensor(f.parts[way])};
     const side witness = with ? side{ways[*with].source, only_sensor(f.parts[*with])} : side{"rapl", {}};
@@ -534,11 +375,11 @@ disbelief host_source::compare(figure& f, std::size_t way, const std::vector<con
     if (found == disbelief::below_parts && whole && with &&
         clearly_less(whole->watts, testimony(f, *with, out, now).at_least))
       second = second_of(f, way, whole->watts, now, out);
-    doubt(sentence(accused, witness, second, check));
+    first.sentence = sentence(accused, witness, second, check);
   }
-  const bool impossible = why != disbelief::none && why != disbelief::stands_still;
-  withhold(f, way, impossible, out);
-  return why;
+  const auto why = first.why;
+  withhold(f, way, why != disbelief::none && why != disbelief::stands_still, out);
+  return first;
 }
 
 // After the start, a number that nothing was compared with does not count while the meter of a part of it is

@@ -77,6 +77,12 @@ class host_source final : public source {
     board::series_ref series = board::no_series;
   };
 
+  /// Why a way is set aside, and what to say of it: nothing if its own source says it.
+  struct verdict {
+    disbelief why = disbelief::none;
+    std::string sentence;
+  };
+
   void count_cpus();
   void find_parts(figure& f, const board& from) const;
   void show(figure& f, std::size_t way, duration stale_after, board& out) const;
@@ -91,8 +97,8 @@ class host_source final : public source {
                                               const board& from);
   whole_machine_check::witness testimony(const figure& f, std::size_t way, const board& from,
                                          instant now) const;
-  disbelief judge(figure& f, std::size_t way, std::vector<contender>& all, instant now, board& out);
-  disbelief compare(figure& f, std::size_t way, const std::vector<contender>& all, instant now, board& out);
+  verdict judge(figure& f, std::size_t way, std::vector<contender>& all, instant now, board& out);
+  verdict compare(figure& f, std::size_t way, const std::vector<contender>& all, instant now, board& out);
   void await_witnesses(const figure& f, std::vector<contender>& all, instant now, const board& from) const;
   void doubt(std::string sentence);
   void show_set_aside(std::string_view way, disbelief why, board& out);

@@ -139,8 +139,7 @@ spec:
     const auto read = policy::parse_policies("policy.yaml", objects_text(m));
     CHECK(read.problems.empty());
     REQUIRE(read.policies.size() == 1);
-    CHECK(fates(m) == R"(dropped: ConfigMap wao-scheduler-config
-dropped: KubeSchedulerConfiguration, profile wao-scheduler, podUsageAssumption
+    CHECK(fates(m) == R"(dropped: KubeSchedulerConfiguration, profile wao-scheduler, podUsageAssumption
 carried: KubeSchedulerConfiguration, profile wao-scheduler, cpuUsageFormat
 dropped: KubeSchedulerConfiguration, profile wao-scheduler, metricsCacheTTL
 dropped: KubeSchedulerConfiguration, profile wao-scheduler, predictorCacheTTL
@@ -148,6 +147,7 @@ dropped: KubeSchedulerConfiguration, profile wao-scheduler, weight 20 of Minimiz
 carried: KubeSchedulerConfiguration, profile wao-scheduler, PodSpread
 carried: KubeSchedulerConfiguration, profile wao-scheduler
 dropped: KubeSchedulerConfiguration, clientConnection
+dropped: ConfigMap wao-scheduler-config
 carried: NodeConfig worker-0
 dropped: metricsCollector.inletTemp of type Redfish
 yours: metricsCollector.deltaP of type DifferentialPressureAPI
@@ -163,7 +163,7 @@ works: 2 NodeConfig and NodeConfigTemplate objects
 yours: TASPolicy fewer-watts
 )");
     CHECK(sentence(m, "Deployment web", note::fate::yours) ==
-          "give its pods the label telemetry-policy: fewer-watts, and one of their containers the limit "
+          "give its pods the label telemetry-policy: fewer-watts, and in one container the limit "
           "telemetry/scheduling: \"0\"");
     const auto report = report_text(m, {}, 100);
     CHECK(report.ends_with(objects_text(m)));
@@ -282,6 +282,64 @@ profiles:
                            "with cpuFormat: Raw, and"));
   }
 
+  TEST_CASE("defect: the load's form was guessed without a word where no file holds WAO's configuration") {
+    const std::string subject = "TASPolicy fewer-watts, cpuFormat";
+    const auto m = of(node_config("worker-0", served));
+    CHECK_FALSE(m.objects.at(0)["spec"]["strategies"]["minimizepower"]["cpuFormat"]);
+    CHECK(sentence(m, subject, note::fate::yours).find("give the ConfigMap, too") != std::string::npos);
+    const auto of_first = of(R"(
+kind: KubeSchedulerConfiguration
+profiles: [{schedulerName: wao, plugins: {score: {enabled: [{name: oc-score-plugin}]}}}]
+---
+)" + node_config("worker-0", served));
+    CHECK(sentence(of_first, subject, note::fate::yours).ends_with("write cpuFormat: Raw"));
+    CHECK(fates(of(scheduler + node_config("worker-0", served))).find(subject) == std::string::npos);
+  }
+
+  TEST_CASE(
+      "defect: pods of a second profile, and of one that has PodSpread alone, kept a scheduler that ends") {
+    const std::string pods = R"(
+kind: Deployment
+metadata: {name: first}
+spec: {template: {spec: {schedulerName: wao-scheduler}}}
+---
+kind: Deployment
+metadata: {name: second}
+spec: {template: {spec: {schedulerName: wao-b}}}
+---
+kind: Deployment
+metadata: {name: apart, annotations: {waok8s.github.io/podspread-rate: "0.6"}}
+spec: {template: {spec: {schedulerName: wao-spread}}}
+---
+)";
+    const auto m = of(pods + R"(
+kind: KubeSchedulerConfiguration
+profiles:
+- {schedulerName: wao-spread, plugins: {preFilter: {enabled: [{name: PodSpread}]}, filter: {enabled: [{name: PodSpread}]}}}
+- {schedulerName: wao-scheduler, plugins: {multiPoint: {enabled: [{name: MinimizePower}]}, filter: {enabled: [{name: PodSpread}]}}}
+- {schedulerName: wao-b, plugins: {score: {enabled: [{name: MinimizePower}]}}}
+)");
+    CHECK(values(m) == "scheduler:\n  name: wao-scheduler\n");
+    const std::string needs =
+        "give its pods the label telemetry-policy: fewer-watts, and in one container the limit "
+        "telemetry/scheduling: \"0\"";
+    CHECK(sentence(m, "Deployment first", note::fate::yours) == needs);
+    CHECK(sentence(m, "Deployment second", note::fate::yours) ==
+          needs + ", and schedulerName: wao-scheduler");
+    CHECK(sentence(m, "Deployment apart", note::fate::yours) ==
+          "give its pods in one container the limit telemetry/scheduling: \"0\", and schedulerName: "
+          "wao-scheduler");
+    CHECK(sentence(m, "Deployment apart, podspread-rate 0.6", note::fate::works).size() > 0);
+    CHECK(sentence(m, "KubeSchedulerConfiguration, profile wao-spread", note::fate::yours)
+              .starts_with("has PodSpread and no MinimizePower."));
+    const auto alone = of(pods +
+                          "kind: KubeSchedulerConfiguration\nprofiles: [{schedulerName: wao-spread, "
+                          "plugins: {filter: {enabled: [{name: PodSpread}]}}}]\n");
+    CHECK(sentence(alone, "Deployment apart", note::fate::yours)
+              .ends_with("schedulerName: binnacle-scheduler"));
+    CHECK_MESSAGE(alone.objects.empty(), "nothing goes by watts");
+  }
+
   TEST_CASE("the share of the nodes that WAO's scheduler looked at is kept") {
     const auto with = [](const std::string& field) {
       return of("kind: KubeSchedulerConfiguration\n" + field +
@@ -364,9 +422,15 @@ spec:
     const std::string title = "NodeConfigTemplate r650";
     auto m = of(templated("http://models:8080/v2/models/{{.Hostname}}"));
     CHECK(values(m).find("models:8080") != std::string::npos);
-    m = of(templated("http://{{.IPv4.Address}}:8080/v2/models/m"));
+    m = of(templated("http://{{.Hostname}}:8080/v2/models/m"));
     CHECK(m.values.size() == 0);
-    CHECK(sentence(m, title, note::fate::yours).find("*.SUFFIX:8080") != std::string::npos);
+    CHECK(sentence(m, title, note::fate::yours).ends_with("as HOST:PORT or as *.SUFFIX:8080"));
+    for (const char* of_its_own :
+         {"http://{{.IPv4.Address}}:8080/v2/models/m", "http://{{.Hostname}}:{{.IPv4.Octet3}}/v2/models/m"}) {
+      m = of(templated(of_its_own));
+      CHECK_MESSAGE(sentence(m, title, note::fate::yours).ends_with("as HOST:PORT"),
+                    "an address has no suffix, and no port is that of all nodes");
+    }
     m = of(templated("http://{{ lower .Hostname }}/v2/models/m"));
     CHECK(sentence(m, title, note::fate::yours).find("is not filled in") != std::string::npos);
     CHECK(m.objects.empty());
@@ -444,8 +508,9 @@ spec:
     std::string said;
     for (const note& n : each.notes) said += n.subject == "NodeConfigTemplate r650" ? n.sentence + "\n" : "";
     CHECK_MESSAGE(said.find("each node has an endpoint provider of its own: name them in "
-                            "aggregator.modelServers, as HOST:PORT or as *.SUFFIX:443") != said.npos,
+                            "aggregator.modelServers, as HOST:PORT\n") != said.npos,
                   said);
+    CHECK_MESSAGE(said.find("each of them speaks TLS") != said.npos, said);
     CHECK_MESSAGE(said.find("each node has a Secret of its own") != said.npos, said);
   }
 
@@ -486,10 +551,19 @@ spec:
     CHECK(values(of(templated("pc"))).find("- pc") != std::string::npos);
     const auto each = of(templated("of-{{.Hostname}}"));
     CHECK(values(each).find("modelServersSecrets") == std::string::npos);
-    CHECK(std::ranges::any_of(each.notes, [](const note& n) {
-      return n.what == note::fate::yours &&
-             n.sentence.find("each node has a Secret of its own") != std::string::npos;
-    }));
+    const auto says = [](const migration& of, std::string_view words) {
+      return std::ranges::any_of(of.notes, [&](const note& n) {
+        return n.what == note::fate::yours && n.sentence.find(words) != n.sentence.npos;
+      });
+    };
+    CHECK(says(each, "each node has a Secret of its own"));
+    // Whichever comes first has the namespace. The advice about the other is to move it there.
+    const auto second = of(elsewhere + templated("of-{{.Hostname}}"));
+    CHECK(says(second, "its Secrets are not read, only those of the namespace team: move"));
+    CHECK_FALSE(says(second, "each node has a Secret of its own"));
+    const auto first = of(templated("of-{{.Hostname}}") + "---\n" + elsewhere);
+    CHECK(says(first, "each node has a Secret of its own"));
+    CHECK(says(first, "its Secret team/pc is not read, only those of the namespace wao-system: move"));
   }
 
   TEST_CASE("labels of WAO's first version name a server of TensorFlow Serving, once for all nodes") {
