@@ -74,7 +74,7 @@ struct migration {
 /// names every object that it does not know. Pure.
 migration migrate(std::span<const manifest> installed);
 
-// The parts, one file each. Each returns whether it knows this manifest.
+// The parts, one file each (WAO has more: wao.hpp). Each returns whether it knows this manifest.
 bool migrate_tas(const manifest& m, migration& out);
 bool migrate_scheduler(const manifest& m, migration& out);
 /// Carries percentageOfNodesToScore over from a scheduler that the chart's scheduler replaces: that of its
