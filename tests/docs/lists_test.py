@@ -69,7 +69,7 @@ class Lists(unittest.TestCase):
         self.assertCountEqual(names, re.findall(r"(\w+): \"", found(r"const REASONS = \{(.*?)\};", text_of("cli/dashboard/page/format.js"))))
 
     def test_why_a_source_of_power_is_set_aside(self):
-        reasons = re.findall(r'case disbelief::\w+: return "(\w+)"', text_of("agent/sources/host/host.cpp"))
+        reasons = re.findall(r'case disbelief::\w+: return "(\w+)"', text_of("agent/sources/host/set_aside_sentence.cpp"))
         self.has_all(reasons, found(r'"host_power_set_aside"(.*?)\.labels', text_of("common/metrics/families_host.hpp")), "families_host.hpp")
 
     def test_metrics_of_the_agent_about_itself(self):
