@@ -72,6 +72,12 @@ constexpr way inlet_ways[] = {{.source = "bmc", .parts = inlet, .sum = false},
 
 }  // namespace
 
+std::vector<whole_machine_check> way::checks() const {
+  std::vector<whole_machine_check> out;
+  for (const auto& c : compared) out.emplace_back(c.how);
+  return out;
+}
+
 constexpr std::array<composite, 2> composites{
     composite{"host_power_watts", "power", power_ways},
     composite{"host_inlet_temperature_celsius", "inlet_temperature", inlet_ways},

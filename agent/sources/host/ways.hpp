@@ -6,6 +6,7 @@
 #include <array>
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace binnacle::agent {
 
@@ -47,6 +48,8 @@ struct way {
   std::span<const metrics::member> sisters = {};
 
   bool judged() const { return parts_on || !compared.empty(); }
+  /// A check for each comparison, in their order.
+  std::vector<whole_machine_check> checks() const;
 };
 
 /// A figure of the node, with the ways to know it from the best to the worst.
