@@ -52,6 +52,12 @@ std::string text_of(const YAML::Node& from, std::string_view path) {
   return found.IsScalar() ? found.Scalar() : std::string();
 }
 
+std::string entry_of(const YAML::Node& from, std::string_view path, const std::string& key) {
+  const YAML::Node map = below(from, path);  // operator[] on a node that is not const would add the key
+  const YAML::Node value = map.IsMap() ? map[key] : YAML::Node();
+  return value && value.IsScalar() ? value.Scalar() : std::string();
+}
+
 result<std::vector<manifest>> read_manifests(const std::string& file, const std::string& text) {
   std::vector<manifest> out;
   try {

@@ -31,5 +31,7 @@ result<std::vector<manifest>> read_manifests(const std::string& file, const std:
 YAML::Node below(YAML::Node from, std::string_view path);
 /// The scalar at `path`; empty if there is none.
 std::string text_of(const YAML::Node& from, std::string_view path);
+/// The scalar under `key`, which may have dots, of the map at `path`; empty if there is none.
+std::string entry_of(const YAML::Node& from, std::string_view path, const std::string& key);
 
 }  // namespace binnacle::cli::migrate

@@ -93,6 +93,9 @@ bool migrate_affinity(const manifest& m, std::span<const manifest> installed, mi
 void find_wao(std::span<const manifest> installed, migration& out);
 void finish_wao(migration& out);
 
+/// The scheduler of a profile, by the name that pods ask for. A profile without a name is default-scheduler.
+std::string name_of_profile(const YAML::Node& profile);
+
 /// The body of a Pod, or the pod template of a workload; a null node if there is none.
 YAML::Node pod_template_of(const manifest& m);
 

@@ -36,6 +36,11 @@ void take_extender(const YAML::Node& extender, const std::string& whose, migrati
 
 }  // namespace
 
+std::string name_of_profile(const YAML::Node& profile) {
+  const std::string name = text_of(profile, "schedulerName");
+  return name.empty() ? "default-scheduler" : name;
+}
+
 void take_share_of_nodes(const manifest& m, const YAML::Node& profile, migration& out) {
   if (out.share_looked_at.is(m.body)) return;
   out.share_looked_at.reset(m.body);
@@ -45,10 +50,9 @@ void take_share_of_nodes(const manifest& m, const YAML::Node& profile, migration
     out.dropped(m.title() + end, fmt::format("was {}, and did not count: the profile says {}", of_all, own));
   const std::string percent = own.empty() ? of_all : own;
   if (percent.empty() || percent == "0") return;  // kube-scheduler's own choice
-  const std::string name = text_of(profile, "schedulerName");
-  const std::string subject = own.empty() ? m.title() + end
-                                          : fmt::format("{}, profile {}{}", m.title(),
-                                                        name.empty() ? "default-scheduler" : name, end);
+  const std::string subject = own.empty()
+                                  ? m.title() + end
+                                  : fmt::format("{}, profile {}{}", m.title(), name_of_profile(profile), end);
   if (!out.share_of_nodes.empty()) {
     if (percent != out.share_of_nodes)
       out.yours(subject,
@@ -81,8 +85,8 @@ bool migrate_scheduler(const manifest& m, migration& out) {
   if (const auto profiles = below(m.body, "profiles"); profiles.IsSequence() && profiles.size() > 0)
     first.reset(profiles[0]);
   if (ours) take_share_of_nodes(m, first, out);
-  const std::string name = text_of(first, "schedulerName");
-  if (ours && !name.empty() && name != "default-scheduler") {
+  const std::string name = name_of_profile(first);
+  if (ours && name != "default-scheduler") {
     out.values["scheduler"]["name"] = name;
     out.carried(m.title() + ", profile " + name, "scheduler.name: pods go on asking for that scheduler");
   } else if (ours) {

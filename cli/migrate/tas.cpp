@@ -97,15 +97,9 @@ void take_deployment(const manifest& m, migration& out) {
             "it when you are satisfied");
 }
 
-std::string pem_of(const manifest& m, const char* key) {
-  // below() cannot be used here, because the key has a dot.
-  const auto entry = [&](const char* map) {
-    const YAML::Node in = below(m.body, map);
-    const YAML::Node value = in.IsMap() ? in[key] : YAML::Node();
-    return value && value.IsScalar() ? value.Scalar() : std::string();
-  };
-  if (auto plain = entry("stringData"); !plain.empty()) return plain;
-  auto decoded = http::from_base64(entry("data"));
+std::string pem_of(const manifest& m, const std::string& key) {
+  if (auto plain = entry_of(m.body, "stringData", key); !plain.empty()) return plain;
+  auto decoded = http::from_base64(entry_of(m.body, "data", key));
   return decoded.has_value() ? *std::move(decoded) : std::string();
 }
 

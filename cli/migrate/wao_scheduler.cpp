@@ -36,11 +36,6 @@ bool has_plugin(const YAML::Node& profile, F&& is) {
   return yes;
 }
 
-std::string name_of_profile(const YAML::Node& profile) {
-  const std::string name = text_of(profile, "schedulerName");
-  return name.empty() ? "default-scheduler" : name;
-}
-
 /// The arguments of the profile's plug-in that goes by watts; a null node if there are none.
 YAML::Node arguments_of(const YAML::Node& profile) {
   YAML::Node args;

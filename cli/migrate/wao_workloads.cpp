@@ -14,15 +14,10 @@
 namespace binnacle::cli::migrate {
 namespace {
 
-std::string annotation(const YAML::Node& object, const std::string& key) {
-  const YAML::Node all = below(object, "metadata.annotations");  // not below(): the key has dots in it
-  const YAML::Node value = all.IsMap() ? all[key] : YAML::Node();
-  return value && value.IsScalar() ? value.Scalar() : std::string();
-}
-
 std::string spread_rate(const YAML::Node& object) {
   for (const std::string_view name : spread::annotations) {
-    if (std::string rate = annotation(object, std::string(name)); !rate.empty()) return rate;
+    std::string rate = entry_of(object, "metadata.annotations", std::string(name));
+    if (!rate.empty()) return rate;
   }
   return {};
 }
