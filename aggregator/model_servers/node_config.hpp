@@ -6,11 +6,16 @@
 
 #include <boost/json/object.hpp>
 
+#include <array>
 #include <cstddef>
 #include <string>
 #include <string_view>
 
 namespace binnacle::model_servers {
+
+/// The API groups of NodeConfigs and NodeConfigTemplates, the newer one first.
+inline constexpr std::array<std::string_view, 2> node_config_groups{"node.waok8s.github.io",
+                                                                    "wao.bitmedia.co.jp"};
 
 /// Longer texts of these objects are refused: they are kept for each object, and those of templates are
 /// filled in for each node again and again.

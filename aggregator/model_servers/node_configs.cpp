@@ -14,8 +14,6 @@ namespace json = boost::json;
 
 /// Of a Kubernetes object (RFC 1123 subdomain).
 constexpr std::size_t longest_node_name = 253;
-/// The newer one first.
-constexpr std::array<std::string_view, 2> group_names{"node.waok8s.github.io", "wao.bitmedia.co.jp"};
 
 kube::object_reference reference_of(std::string_view kind, const std::string& api_version,
                                     const kube::object_key& key, const json::object& given) {
@@ -30,13 +28,13 @@ node_configs::node_configs() {
   for (std::size_t g = 0; g < groups; ++g) {
     configs_[g].kind = "NodeConfig";
     templates_[g].kind = "NodeConfigTemplate";
-    configs_[g].api_version = templates_[g].api_version = fmt::format("{}/v1beta1", group_names[g]);
+    configs_[g].api_version = templates_[g].api_version = fmt::format("{}/v1beta1", node_config_groups[g]);
   }
 }
 
 kube::reflector::settings node_configs::collection(std::size_t i) {
   kube::reflector::settings out;
-  const std::string_view group = group_names[i % groups];
+  const std::string_view group = node_config_groups[i % groups];
   const bool templates = i >= groups;
   out.path = fmt::format("/apis/{}/v1beta1/nodeconfig{}s", group, templates ? "template" : "");
   out.what = fmt::format("NodeConfig{} objects ({})", templates ? "Template" : "", group);

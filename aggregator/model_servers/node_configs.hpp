@@ -63,7 +63,7 @@ class node_configs {
   bool take_freed(std::size_t collection) noexcept;
 
  private:
-  static constexpr std::size_t groups = 2;
+  static constexpr std::size_t groups = node_config_groups.size();
   class collection_of : public kube::watcher {
    public:
     void synced() override {}

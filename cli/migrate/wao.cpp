@@ -1,6 +1,8 @@
 // Migrates WAO. This asks its three parts, and makes the policy for the pods of its schedulers.
 #include "cli/migrate/wao.hpp"
 
+#include "aggregator/model_servers/node_config.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -11,7 +13,8 @@
 namespace binnacle::cli::migrate {
 
 bool has_wao_group(std::string_view text) {
-  return std::ranges::any_of(wao_groups, [text](std::string_view g) { return text.find(g) != text.npos; });
+  return std::ranges::any_of(model_servers::node_config_groups,
+                             [text](std::string_view g) { return text.find(g) != text.npos; });
 }
 
 std::string name_space_of(const manifest& m) { return m.name_space.empty() ? "default" : m.name_space; }

@@ -2,7 +2,6 @@
 
 #include "cli/migrate/migration.hpp"
 
-#include <array>
 #include <string>
 #include <string_view>
 
@@ -11,10 +10,8 @@ namespace binnacle::cli::migrate {
 
 /// The policy that is made for the pods of WAO's schedulers.
 inline constexpr std::string_view wao_policy_name = "fewer-watts";
-/// The API groups of WAO's objects, the newer one first.
-inline constexpr std::array<std::string_view, 2> wao_groups{"node.waok8s.github.io", "wao.bitmedia.co.jp"};
 
-/// Whether the text has one of these groups in it.
+/// Whether the text has one of the groups of WAO's objects in it.
 bool has_wao_group(std::string_view text);
 
 /// The object's namespace; "default" if it names none.

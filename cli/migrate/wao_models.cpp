@@ -140,7 +140,8 @@ bool is_node_config(const manifest& m) {
 
 /// Its place among the NodeConfigs for one node.
 wao_findings::config place_of(const manifest& m) {
-  const bool is_new = text_of(m.body, "apiVersion").find(wao_groups[0]) != std::string::npos;
+  const bool is_new =
+      text_of(m.body, "apiVersion").find(model_servers::node_config_groups[0]) != std::string::npos;
   return {is_new ? 0U : 1U, name_space_of(m), m.name};
 }
 
@@ -164,10 +165,11 @@ bool take_node_config(const manifest& m, migration& out) {
     out.yours(m.title(), read.model.error().message);
   } else if (counts != out.wao.config_of.end() && counts->second != place_of(m)) {
     const auto& first = counts->second;
-    out.yours(fmt::format("{} ({})", m.title(), text_of(m.body, "apiVersion")),
-              fmt::format("NodeConfig {}/{} ({}) is for the node {}, too, and goes before it: delete one of "
-                          "them",
-                          first.name_space, first.name, wao_groups[first.group], node));
+    out.yours(
+        fmt::format("{} ({})", m.title(), text_of(m.body, "apiVersion")),
+        fmt::format("NodeConfig {}/{} ({}) is for the node {}, too, and goes before it: delete one of "
+                    "them",
+                    first.name_space, first.name, model_servers::node_config_groups[first.group], node));
   } else {
     const node_model& model = *read.model;
     if (model.provider) {

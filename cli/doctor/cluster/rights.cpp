@@ -1,4 +1,5 @@
 #include "aggregator/kube/reviews/policy_writers.hpp"
+#include "aggregator/model_servers/node_config.hpp"
 #include "cli/doctor/checks.hpp"
 #include "cli/doctor/cluster/cluster_findings.hpp"
 #include "cli/doctor/cluster/kube_call.hpp"
@@ -42,7 +43,7 @@ finding no_reviews(const error& why) {
 /// May the aggregator read the Secrets that objects of WAO's name for their models?
 findings secrets(const kube::access& to, const kube::user& who, const place& p) {
   std::vector<named_secret> named, closed;
-  for (const std::string_view group : {"node.waok8s.github.io", "wao.bitmedia.co.jp"}) {
+  for (const std::string_view group : model_servers::node_config_groups) {
     for (const std::string kind : {"NodeConfig", "NodeConfigTemplate"}) {
       // The first objects of very many do: they share a few Secrets.
       const auto all = kube_read(to, fmt::format("/apis/{}/v1beta1/{}s?limit=500", group, lowered(kind)),
