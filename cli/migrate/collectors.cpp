@@ -82,32 +82,37 @@ bool take_collectd_conf(const std::string& text, const std::string& whose, migra
   return any;
 }
 
-bool take_node_exporter(const manifest& m, migration& out) {
-  for (const flag& f : flags_of(m)) {
-    if (f.name != "collector.textfile.directory") continue;
-    // The flag names a folder inside the container. The host's folder is the one that is mounted there.
-    std::string folder = f.value;
-    const auto containers = below(m.body, "spec.template.spec.containers");
-    const auto volumes = below(m.body, "spec.template.spec.volumes");
-    for (std::size_t i = 0; containers.IsSequence() && i < containers.size(); ++i) {
-      const auto mounts = below(containers[i], "volumeMounts");
-      for (std::size_t k = 0; mounts.IsSequence() && k < mounts.size(); ++k) {
-        const auto at = text_of(mounts[k], "mountPath");
-        if (at.empty() || !folder.starts_with(at)) continue;
-        for (std::size_t v = 0; volumes.IsSequence() && v < volumes.size(); ++v) {
-          if (text_of(volumes[v], "name") != text_of(mounts[k], "name")) continue;
-          if (const auto host = text_of(volumes[v], "hostPath.path"); !host.empty()) {
-            out.values["agent"]["textfileDirectory"] = host + folder.substr(at.size());
-            out.carried(m.title() + ", " + f.written(), "agent.textfileDirectory");
-            return true;
-          }
-        }
+/// Where on the host the folder of a container is, if a hostPath is mounted there; else empty.
+std::string on_the_host(const manifest& m, const std::string& folder) {
+  const auto containers = below(m.body, "spec.template.spec.containers");
+  const auto volumes = below(m.body, "spec.template.spec.volumes");
+  for (std::size_t i = 0; containers.IsSequence() && i < containers.size(); ++i) {
+    const auto mounts = below(containers[i], "volumeMounts");
+    for (std::size_t k = 0; mounts.IsSequence() && k < mounts.size(); ++k) {
+      const auto at = text_of(mounts[k], "mountPath");
+      if (at.empty() || !folder.starts_with(at)) continue;
+      for (std::size_t v = 0; volumes.IsSequence() && v < volumes.size(); ++v) {
+        if (text_of(volumes[v], "name") != text_of(mounts[k], "name")) continue;
+        if (const auto host = text_of(volumes[v], "hostPath.path"); !host.empty())
+          return host + folder.substr(at.size());
       }
     }
-    out.yours(m.title() + ", " + f.written(),
-              "set agent.textfileDirectory to the folder on the host that lies behind it");
   }
-  return true;
+  return {};
+}
+
+void take_node_exporter(const manifest& m, migration& out) {
+  for (const flag& f : flags_of(m)) {
+    if (f.name != "collector.textfile.directory") continue;
+    const std::string subject = m.title() + ", " + f.written();
+    // The flag names a folder inside the container.
+    if (const std::string folder = on_the_host(m, f.value); !folder.empty()) {
+      out.values["agent"]["textfileDirectory"] = folder;
+      out.carried(subject, "agent.textfileDirectory");
+      return;
+    }
+    out.yours(subject, "set agent.textfileDirectory to the folder on the host that lies behind it");
+  }
 }
 
 }  // namespace
