@@ -2,7 +2,6 @@
 
 #include "aggregator/extender/call.hpp"
 #include "aggregator/extender/kept_items.hpp"
-#include "common/text/json_writer.hpp"
 
 #include <fmt/format.h>
 
@@ -43,10 +42,7 @@ class filter_call final : public call {
 /// Adds name `i` to FailedAndUnresolvableNodes. It is candidate `k` in the decider's last batch.
 void filter_call::refuse(const name_list& names, std::size_t i, std::size_t k) {
   if (!refused_.empty()) refused_ += ',';
-  if (names.quoted(i))
-    refused_ += names.quoted_text(i, i);
-  else
-    append_json_string(refused_, names[i]);
+  names.append_to(refused_, i, i);
   refused_ += ':';
   refused_ += decider_.refusal(k);
 }
@@ -120,10 +116,7 @@ std::vector<std::string> filter_call::names_body() {
     }
     const std::size_t first = i;
     while (names.joined(i) && decider_.admitted(i + 1)) ++i;
-    if (names.quoted(first))
-      out += names.quoted_text(first, i);
-    else
-      append_json_string(out, names[i]);
+    names.append_to(out, first, i);
     out += ',';
   }
   if (out.back() == ',') out.pop_back();

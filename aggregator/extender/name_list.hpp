@@ -1,5 +1,8 @@
 #pragma once
 
+#include "common/text/json_writer.hpp"
+
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -61,24 +64,26 @@ class name_list {
     return {text_.data() + refs_[i].offset, refs_[i].length};
   }
 
-  /// Whether name `i` has its quotes around it.
-  bool quoted(std::size_t i) const noexcept { return refs_[i].quoted; }
   /// Whether name i + 1 follows name `i` with just `","` between them.
   bool joined(std::size_t i) const noexcept {
     return i + 1 < refs_.size() && refs_[i].quoted && refs_[i + 1].quoted &&
            refs_[i].offset + refs_[i].length + 3 == refs_[i + 1].offset;
   }
-  /// The text of names first..last, all joined, with quotes.
-  std::string_view quoted_text(std::size_t first, std::size_t last) const noexcept {
-    const std::size_t from = refs_[first].offset - 1;
-    return std::string_view(text_).substr(from, refs_[last].offset + refs_[last].length + 1 - from);
+  /// Appends names first..last, all joined, as JSON strings with commas between them.
+  void append_to(std::string& out, std::size_t first, std::size_t last) const {
+    if (refs_[first].quoted) {
+      const std::size_t from = refs_[first].offset - 1;
+      out += std::string_view(text_).substr(from, refs_[last].offset + refs_[last].length + 1 - from);
+    } else {
+      append_json_string(out, (*this)[first]);
+    }
   }
 
  private:
   struct ref {
     std::uint32_t offset;
     std::uint16_t length;
-    bool quoted;
+    bool quoted;  // it has its quotes around it
   };
   std::string text_;
   std::vector<ref> refs_;

@@ -2,7 +2,6 @@
 
 #include "aggregator/extender/call.hpp"
 #include "aggregator/policy/published/scores.hpp"
-#include "common/text/json_writer.hpp"
 
 #include <array>
 #include <string_view>
@@ -40,11 +39,7 @@ std::vector<std::string> prioritize_call::body() {
     out.reserve(names.bytes() + 24 * names.size() + 16);
     out += before_first;
     for (std::size_t i = 0; i < names.size(); ++i) {
-      if (names.quoted(i)) {
-        out += names.quoted_text(i, i);
-      } else {
-        append_json_string(out, names[i]);
-      }
+      names.append_to(out, i, i);
       out += after_name[scores[i]];
     }
     out.resize(out.size() - before_another.size());
