@@ -1,15 +1,10 @@
 // Migrates what carried the values: Prometheus, its adapter, the registration of the custom metrics API.
 #include "cli/migrate/migration.hpp"
+#include "common/text/text.hpp"
 
-#include <array>
-#include <string_view>
+#include <string>
 
 namespace binnacle::cli::migrate {
-namespace {
-
-bool contains(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
-
-}  // namespace
 
 bool migrate_metrics_path(const manifest& m, migration& out) {
   if (m.kind == "APIService") {

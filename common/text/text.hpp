@@ -18,6 +18,11 @@ std::string lowered(std::string_view text);
 /// `text` without blanks and line ends at both ends.
 std::string_view trimmed(std::string_view text) noexcept;
 
+/// Whether `part` stands somewhere in `text`.
+constexpr bool contains(std::string_view text, std::string_view part) noexcept {
+  return text.find(part) != text.npos;
+}
+
 /// Reads a whole decimal number; only line ends or blanks may surround it. Nothing for any other text.
 std::optional<std::uint64_t> parse_unsigned(std::string_view text) noexcept;
 /// The same with a minus sign allowed.

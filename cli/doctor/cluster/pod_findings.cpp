@@ -3,6 +3,7 @@
 #include "cli/doctor/cluster/cluster_findings.hpp"
 #include "cli/views/units.hpp"
 #include "common/text/first_few.hpp"
+#include "common/text/text.hpp"
 
 #include <fmt/format.h>
 
@@ -19,7 +20,6 @@ constexpr std::size_t names_shown = 3;
 bool is_any_of(std::string_view word, std::initializer_list<std::string_view> words) {
   return std::ranges::find(words, word) != words.end();
 }
-bool has(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
 
 /// Finds what is wrong with one container of the pod. False if the container is well.
 bool explain_by_container(stuck_pod& pod, const json::value& container) {
@@ -57,17 +57,17 @@ std::string remedy_of(const stuck_pod& p) {
                        p.container == "ipmi" ? "agent.ipmi." : p.component + ".");
   if (p.reason == "CrashLoopBackOff")
     return fmt::format("its log says why: kubectl logs --previous {} -c {}", where, p.container);
-  if (has(p.message, "seccomp") || has(p.message, "profile")) {
+  if (contains(p.message, "seccomp") || contains(p.message, "profile")) {
     return "the node lacks that seccomp profile: copy it below the kubelet's seccomp folder "
            "(charts/binnacle/seccomp/README.md), or set agent.seccomp.type: RuntimeDefault";
   }
-  if (has(p.message, "secret \"")) {
+  if (contains(p.message, "secret \"")) {
     return fmt::format("create that secret in namespace {}; the pod then starts by itself within two minutes",
                        p.name_space);
   }
-  if (has(p.message, "hostPath type check failed"))
+  if (contains(p.message, "hostPath type check failed"))
     return "the node has no such folder: see agent.textfileDirectory and agent.hostProc";
-  if (p.reason == "Unschedulable" && has(p.message, "Insufficient") && p.component == "agent") {
+  if (p.reason == "Unschedulable" && contains(p.message, "Insufficient") && p.component == "agent") {
     return "no node has what it asks for: with agent.ipmi.access: devicePlugin a device plug-in must give "
            "agent.ipmi.deviceResource; else see agent.resources";
   }

@@ -2,6 +2,7 @@
 
 #include "cli/doctor/cluster/cluster_findings.hpp"
 #include "cli/views/units.hpp"
+#include "common/text/text.hpp"
 
 #include <fmt/format.h>
 
@@ -9,8 +10,6 @@
 
 namespace binnacle::cli::doctor {
 namespace {
-
-bool says(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
 
 /// The members that DaemonSets and Deployments have in common; a workload that is being deleted is left out.
 std::vector<std::pair<short_workload, const json::value*>> named(const json::value& all,
@@ -31,19 +30,19 @@ std::vector<std::pair<short_workload, const json::value*>> named(const json::val
 }
 
 std::string remedy_of(const short_workload& w) {
-  if (says(w.message, "violates PodSecurity")) {
+  if (contains(w.message, "violates PodSecurity")) {
     return fmt::format(
         "kubectl label --overwrite namespace {} pod-security.kubernetes.io/enforce={} "
         "(charts/binnacle/README.md, "
         "Namespaces)",
         w.name_space, w.component == "agent" ? "privileged" : "restricted");
   }
-  if (says(w.message, "exceeded quota"))
+  if (contains(w.message, "exceeded quota"))
     return fmt::format("raise the ResourceQuota of namespace {}, or lower {}.resources", w.name_space,
                        w.component);
-  if (says(w.message, "no PriorityClass"))
+  if (contains(w.message, "no PriorityClass"))
     return "priorityClass.name must be a class that the cluster has; or set priorityClass.create: true";
-  if (says(w.message, "serviceaccount") && says(w.message, "not found"))
+  if (contains(w.message, "serviceaccount") && contains(w.message, "not found"))
     return "helm upgrade makes the service account again";
   return fmt::format("kubectl describe {} -n {} {}", w.kind, w.name_space, w.name);
 }
@@ -99,7 +98,7 @@ findings left_over_containers(const json::value& all) {
     const json::value pod = object(object(object(*given, "spec"), "template"), "spec");
     for (const auto& one : list(pod, "containers")) {
       const auto name = text(one, "name");
-      if (says(known, fmt::format(",{},", name))) continue;
+      if (contains(known, fmt::format(",{},", name))) continue;
       const json::value security = object(one, "securityContext");
       const json::value* privileged = member(security, "privileged");
       const bool is_privileged = privileged != nullptr && *privileged == true;
