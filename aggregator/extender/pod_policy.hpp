@@ -4,9 +4,10 @@
 #include "aggregator/extender/object_handler.hpp"
 #include "aggregator/policy/published/published.hpp"
 
-#include <array>
 #include <map>
 #include <memory>
+#include <string_view>
+#include <utility>
 
 namespace binnacle::extender {
 

@@ -2,7 +2,6 @@
 
 #include "aggregator/extender/answer.hpp"
 #include "aggregator/extender/preempt_parser.hpp"
-#include "common/text/json_writer.hpp"
 
 namespace binnacle::extender {
 namespace {

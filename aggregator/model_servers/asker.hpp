@@ -8,7 +8,6 @@
 #include "common/clock.hpp"
 #include "common/error.hpp"
 
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>

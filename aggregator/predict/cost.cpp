@@ -3,7 +3,6 @@
 #include "aggregator/predict/believable.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 namespace binnacle::predict {

@@ -3,7 +3,7 @@
 #include "aggregator/predict/placing.hpp"
 
 #include <cstddef>
-#include <cstdint>
+#include <functional>
 #include <optional>
 #include <queue>
 #include <utility>

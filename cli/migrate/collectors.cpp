@@ -2,8 +2,6 @@
 #include "cli/migrate/migration.hpp"
 #include "common/text/text.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <sstream>

@@ -7,7 +7,6 @@
 #include "common/log/log.hpp"
 #include "common/system/file_stamp.hpp"
 
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>

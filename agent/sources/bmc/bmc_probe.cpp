@@ -12,7 +12,10 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <map>
+#include <optional>
 #include <poll.h>
+#include <string>
 #include <unistd.h>
 #include <utility>
 #include <variant>

@@ -9,8 +9,9 @@
 #include "common/system/descriptor.hpp"
 
 #include <chrono>
-#include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>

@@ -3,11 +3,11 @@
 #include "agent/ipmi/protocol/protocol.hpp"
 #include "common/wire/messages.hpp"
 
+#include <cstdint>
 #include <map>
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 /// Which metrics a sensor of the BMC gives, and under which labels. Pure.
 namespace binnacle::agent {

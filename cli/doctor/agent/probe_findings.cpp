@@ -1,7 +1,6 @@
 #include "cli/doctor/agent/probe_findings.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <string>
 #include <vector>

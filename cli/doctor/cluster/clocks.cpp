@@ -6,7 +6,8 @@
 #include "cli/json.hpp"
 #include "common/http/date.hpp"
 
-#include <fmt/format.h>
+#include <chrono>
+#include <optional>
 
 namespace binnacle::cli::doctor {
 namespace {

@@ -6,7 +6,6 @@
 #include <cerrno>
 #include <fcntl.h>
 #include <fstream>
-#include <sys/stat.h>
 #include <unistd.h>
 
 namespace binnacle::cli::doctor {
