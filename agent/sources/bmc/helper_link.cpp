@@ -105,7 +105,7 @@ struct helper_link::coroutines {
       }
       const auto heard = link->hear(lines, {piece.data(), n});
       if (!heard) {
-        link->minder_.broke(heard.error(), boot_clock::now());
+        link->minder_.broke(heard.error());
         link->wake();
         co_return;
       }
@@ -248,7 +248,7 @@ void helper_link::say(const ipmi::from_agent& message) {
   if (!present_) return;
   present_->unsent += ipmi::encode(message);
   if (present_->unsent.size() > most_unsent) {
-    minder_.broke({errc::overloaded, "it does not read its messages"}, boot_clock::now());
+    minder_.broke({errc::overloaded, "it does not read its messages"});
     wake();
   }
   if (present_->due) present_->due->notify();
@@ -288,7 +288,7 @@ result<void> helper_link::hear_one(const ipmi::from_helper& message) {
   }
   if (!minder_.talking()) {
     if (const auto* status = std::get_if<ipmi::status>(&message); status != nullptr && !status->ok) {
-      minder_.serves_another(status->message, now);
+      minder_.serves_another(status->message);
       wake();
       return {};
     }
@@ -301,7 +301,7 @@ result<void> helper_link::hear_one(const ipmi::from_helper& message) {
     minder_.status(status->ok, status->permanent, status->message, now);
     tell_by(now);
   } else if (const auto* pong = std::get_if<ipmi::pong>(&message)) {
-    minder_.pong(pong->number, now);
+    minder_.pong(pong->number);
   } else if (std::holds_alternative<ipmi::inventory_end>(message)) {
     minder_.status(true, false, {}, now);
     if (inventory_) inventory_();

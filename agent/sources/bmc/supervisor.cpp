@@ -28,11 +28,11 @@ supervisor::action supervisor::next(instant now) {
   excuse_lateness(now);
   if (state_ == state::talking) {
     if (now >= pong_by_)
-      hung("did not answer", now);
+      hung("did not answer");
     else if (now >= reading_by_)
-      hung("gave no reading", now);
+      hung("gave no reading");
   } else if ((state_ == state::starting || state_ == state::greeting) && now >= hello_by_) {
-    hung("did not say hello", now);
+    hung("did not say hello");
   }
   if (std::exchange(end_wanted_, false)) return action::end;
   if (state_ == state::waiting && now >= start_at_) {
@@ -96,7 +96,7 @@ void supervisor::hello(duration quiet, instant now) {
   well_ = false;
 }
 
-void supervisor::pong(std::uint64_t number, instant) {
+void supervisor::pong(std::uint64_t number) {
   if (state_ == state::talking && number == ping_) pong_by_ = instant::max();
 }
 
@@ -130,18 +130,18 @@ void supervisor::status(bool ok, bool permanent, std::string message, instant no
   trouble_ = error{permanent ? errc::permission : errc::io, std::move(message)};
 }
 
-void supervisor::hung(std::string what, instant) {
+void supervisor::hung(std::string_view what) {
   end({errc::timeout, fmt::format("the helper binnacle-ipmi {} in time and was ended: the BMC or its driver "
                                   "hangs; the agent starts the helper again by itself",
                                   what)},
       counts_.hung);
 }
 
-void supervisor::serves_another(std::string message, instant) {
+void supervisor::serves_another(std::string message) {
   if (state_ == state::greeting) end({errc::overloaded, std::move(message)}, counts_.failures);
 }
 
-void supervisor::broke(const error& why, instant) {
+void supervisor::broke(const error& why) {
   if (state_ != state::greeting && state_ != state::talking) return;
   end({errc::protocol, fmt::format("the helper binnacle-ipmi broke the protocol: {}: are agent and helper of "
                                    "one version?",

@@ -8,6 +8,7 @@
 #include <optional>
 #include <random>
 #include <string>
+#include <string_view>
 
 namespace binnacle::agent {
 
@@ -56,15 +57,15 @@ class supervisor {
   void started(instant now);
   void not_started(error why, instant now);
   void hello(duration quiet, instant now);
-  void pong(std::uint64_t number, instant now);
+  void pong(std::uint64_t number);
   /// The shortest period of the plan. Nothing if the plan is empty.
   void planned(std::optional<duration> shortest, instant now);
   void reading(instant now);
   void status(bool ok, bool permanent, std::string message, instant now);
   /// The helper already serves another agent. It serves one at a time.
-  void serves_another(std::string message, instant now);
+  void serves_another(std::string message);
   /// The helper broke the protocol and must be ended.
-  void broke(const error& why, instant now);
+  void broke(const error& why);
   /// The helper has ended; `how` in words ("status 1", "signal 9").
   void gone(std::string_view how, instant now);
   /// A helper that was held back after a refusal may be started. A running helper looks at the file itself.
@@ -95,7 +96,7 @@ class supervisor {
 
   void end(error why, std::uint64_t& counter);
   void wait(instant now);
-  void hung(std::string what, instant now);
+  void hung(std::string_view what);
   void excuse_lateness(instant now);
   void expect_reading(instant now);
 

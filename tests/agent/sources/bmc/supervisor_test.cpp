@@ -38,7 +38,7 @@ struct dialogue {
     for (;;) {
       const auto what = next();
       if (what != action::ping) return what;
-      s.pong(s.ping(), now);
+      s.pong(s.ping());
     }
   }
   void bring_up() {
@@ -75,7 +75,7 @@ TEST_CASE("a helper in health is pinged and left alone") {
     REQUIRE(d.next() == action::ping);
     CHECK(d.s.ping() == static_cast<std::uint64_t>(i));
     d.now += 100ms;
-    d.s.pong(d.s.ping(), d.now);
+    d.s.pong(d.s.ping());
   }
   CHECK(d.s.counted().starts == 1);
   CHECK(d.s.counted().hung == 0);
@@ -88,7 +88,7 @@ TEST_CASE(
   REQUIRE(d.next() == action::ping);
   const auto asked = d.now;
   SUBCASE("no answer") {}
-  SUBCASE("an answer to another question") { d.s.pong(d.s.ping() + 7, d.now); }
+  SUBCASE("an answer to another question") { d.s.pong(d.s.ping() + 7); }
   REQUIRE(d.next() == action::end);
   CHECK(d.now - asked == 5s);  // the 3 s for which the helper asked, and 2 s
   REQUIRE(d.s.trouble().has_value());
@@ -125,7 +125,7 @@ TEST_CASE("no reading is missed where none is expected") {
     const auto until = d.now + 2h;
     while (d.now < until) {
       REQUIRE(d.next() == action::ping);
-      d.s.pong(d.s.ping(), d.now);
+      d.s.pong(d.s.ping());
     }
   };
   SUBCASE("nothing is selected") { d.s.planned(std::nullopt, d.now); }
@@ -144,7 +144,7 @@ TEST_CASE("a slow BMC has the time that its plan says") {
   const auto planned = d.now;
   d.now += 4min;
   d.s.next(d.now);
-  d.s.pong(d.s.ping(), d.now);
+  d.s.pong(d.s.ping());
   d.s.reading(d.now);
   REQUIRE(d.next_but_pings() == action::end);
   CHECK(d.now - planned == 4min + 10min + 5s);
@@ -189,7 +189,7 @@ TEST_CASE("a helper that says nothing is ended after ten seconds") {
 TEST_CASE("one that breaks the protocol is ended") {
   dialogue d;
   d.bring_up();
-  d.s.broke({errc::protocol, "a line of more than 65536 bytes"}, d.now);
+  d.s.broke({errc::protocol, "a line of more than 65536 bytes"});
   REQUIRE(d.s.next(d.now) == action::end);
   CHECK(d.s.counted().broke == 1);
   CHECK(d.s.trouble()->message.find("65536") != std::string::npos);
@@ -252,7 +252,7 @@ TEST_CASE("when it was us who did not run, nobody is blamed") {
   REQUIRE(d.next() == action::ping);
   d.now += 8h;  // the machine slept
   CHECK(d.s.next(d.now) == action::none);
-  d.s.pong(d.s.ping(), d.now);
+  d.s.pong(d.s.ping());
   CHECK(d.next() == action::ping);
   CHECK(d.s.counted().hung == 0);
 }
