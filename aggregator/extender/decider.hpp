@@ -69,7 +69,7 @@ class decider {
   void judge(instant now);
   void open_spread(std::string_view pod_text, instant now);
   void spread_out(const name_list& names, std::size_t from, instant now);
-  std::vector<std::uint8_t> settled(spread::area_kind areas, const name_list& names,
+  std::vector<std::uint8_t> settled(spread::area_kind kind, const name_list& names,
                                     std::vector<std::uint8_t> scores, bool given);
 
   context& shared_;

@@ -24,10 +24,10 @@ namespace binnacle::extender {
 /// Ends:    a pod counts until the value that ranks the nodes shows it (see counting()), until it is gone,
 ///          and for `lifetime` at most. Where bindings are followed, the point of an expectation counts for
 ///          `unconfirmed`; its cores go on, since binding may wait for a volume or for other pods. There
-///          the cores of a bound pod also count while it is not Ready, since a large image takes
-///          minutes to load, but for `longest_start` at most: some pods run and are never Ready. From Ready
-///          on they count for `lifetime` at most. Its point counts for `lifetime`
-///          only, or a pod that never starts would cost its node a point for ever.
+///          the cores of a bound pod also count while it is not Ready, since a large image takes minutes to
+///          load, but for `longest_start` at most: some pods run and are never Ready. From Ready on they
+///          count for `lifetime` at most. Its point counts for `lifetime` only, or a pod that never starts
+///          would cost its node a point for ever.
 /// Bounds:  `most` pods; the oldest give way and are counted.
 /// Pure: time is an argument, and never goes back. Instants are our own, never those of another machine.
 /// Only bound() may name a time before the last one: a replica that starts again hears late of old pods.

@@ -12,7 +12,7 @@
 namespace binnacle::model_servers {
 namespace {
 
-constexpr std::size_t most_secret_bytes = std::size_t{4} << 20;  // 1 MiB of data, as base64 and managed
+constexpr std::size_t most_secret_bytes = std::size_t{4} << 20;  // 1 MiB of data in base64, and managedFields
 constexpr std::string_view how = "create it with the keys username and password";
 
 /// The value of a key. Errors: a clause that quotes nothing of it.
@@ -78,8 +78,7 @@ std::string passwords::not_allowed(std::string_view secret) const {
   if (!name_space_.empty() && its == name_space_) return {};
   return fmt::format(
       "its basicAuthSecret is the Secret {}, and {}: name the namespace in model-servers-secrets (in the "
-      "chart "
-      "aggregator.modelServersSecrets.namespace)",
+      "chart aggregator.modelServersSecrets.namespace)",
       secret,
       name_space_.empty() ? "Secrets are not read"
                           : "only Secrets of the namespace " + name_space_ + " are read");

@@ -21,10 +21,9 @@ namespace binnacle::model_servers {
 ///
 /// A Secret is read when a model needs it, again every five minutes, when a server has refused its password,
 /// and when it could not be read: after five seconds at first, after five minutes at last. While the API
-/// server does not answer, the old password stays in
-/// use, because only the model server decides whether it is right. If the Secret is gone, may not be read, or
-/// lacks a key, there is no password. Bounds: `most` Secrets; one that no model needs for ten minutes is
-/// forgotten.
+/// server does not answer, the old password stays in use, because only the model server decides whether it is
+/// right. If the Secret is gone, may not be read, or lacks a key, there is no password. Bounds: `most`
+/// Secrets; one that no model needs for ten minutes is forgotten.
 class passwords {
  public:
   static constexpr std::size_t most = 256;

@@ -169,10 +169,8 @@ std::string sentence_of(const std::string& node, const power_outlier& o) {
   if (!o.usual_source.empty()) {
     return fmt::format(
         "node {}: host_power_watts is that of {}, {:.1f} W, but {} similar nodes ({}) give that of {}: the "
-        "two "
-        "cannot be compared, and who measures less wins by lowest watts; run `binnacle doctor` there to see "
-        "why "
-        "its other source has no value",
+        "two cannot be compared, and who measures less wins by lowest watts; run `binnacle doctor` there to "
+        "see why its other source has no value",
         node, known_part(o.source), o.watts, o.others, o.hardware, known_part(o.usual_source));
   }
   return fmt::format(

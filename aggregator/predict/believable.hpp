@@ -17,8 +17,7 @@ struct believable_range {
 /// the smallest and the largest one. `apart`: how far apart honest candidates usually are.
 /// - From `least_for_percentiles` figures on the range goes from the 5th to the 95th percentile of up to 512
 ///   candidates, evenly taken, and is widened by its own length on either side.
-/// - With fewer figures, but at least three, the range leaves out the highest and the lowest. With three it
-/// is
+/// - With fewer figures, but at least three, the range leaves out the highest and the lowest. Of three it has
 ///   the middle figure alone. Few figures say little about how far an honest one may lie from them, so the
 ///   range is widened by four to eight times its largest magnitude (by more, the further these figures lie
 ///   apart themselves), or by `apart`, whichever is more.

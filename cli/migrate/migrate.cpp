@@ -34,8 +34,7 @@ constexpr std::array headings{
 std::string values_text(const migration& m) {
   std::string out =
       "# Values for the chart binnacle, made by `binnacle migrate` from the manifests of an installation of "
-      "Intel TAS "
-      "or WAO.\n# Only what differs from the chart's defaults.\n";
+      "Intel TAS or WAO.\n# Only what differs from the chart's defaults.\n";
   if (m.values.size() == 0) return out + "{}\n";
   return out + yaml_text(m.values);
 }

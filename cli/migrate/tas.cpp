@@ -118,11 +118,10 @@ bool take_secret(const manifest& m, migration& out) {
                   "who reads it can become anybody in the cluster",
                   found->front().issuer));
   } else {
-    out.yours(
-        m.title(),
-        "is valid for TAS's service name only: let the chart or cert-manager make a certificate for "
-        "Binnacle's "
-        "service (certificates.mode), or sign one yourself and name it in certificates.existing.server");
+    out.yours(m.title(),
+              "is valid for TAS's service name only: let the chart or cert-manager make a certificate for "
+              "Binnacle's service (certificates.mode), or sign one yourself and name it in "
+              "certificates.existing.server");
   }
   return true;
 }

@@ -15,8 +15,8 @@ class bmc_snapshot {
  public:
   /// Errors: protocol (more sensors than allowed, an inventory that does not add up).
   result<void> take(const ipmi::from_helper& message);
-  /// The helper is gone. Its plan and the readings not yet taken are forgotten. The inventory stays until the
-  /// next one comes.
+  /// The helper is gone. The inventory that it had begun and the readings not yet taken are forgotten. The
+  /// last whole inventory and its plan stay until the next ones come.
   void lost();
 
   const std::optional<ipmi::bmc>& identity() const noexcept { return identity_; }

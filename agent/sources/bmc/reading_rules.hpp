@@ -13,8 +13,8 @@ namespace binnacle::agent {
 /// Why a reading has no value: its own reason, or `implausible` if it says that the whole machine draws 0 W
 /// (DCMI, a sensor of the system's power). The machine is on, since we run on it. A single power supply may
 /// draw nothing, but nothing draws less. Nor does anything draw more than a rack: the number is in mW then,
-/// or its record has a wrong exponent. Believed, it would set a true DCMI aside. An inlet sensor
-/// is implausible if incoming air cannot have its temperature (may_be_air()).
+/// or its record has a wrong exponent. Believed, it would set a true DCMI aside. An inlet sensor is
+/// implausible if incoming air cannot have its temperature (may_be_air()).
 inline absence reason_of(const ipmi::sensor& s, const ipmi::reading& r) noexcept {
   if (r.reason != absence::none || !r.value) return r.reason;
   if (s.kind == ipmi::sensor_kind::temperature && s.role == ipmi::sensor_role::inlet)

@@ -140,8 +140,7 @@ host_source::verdict host_source::judge(figure& f, std::size_t way, std::vector<
     }
     if (told) return {disbelief::zero, {}};
     return {disbelief::zero, fmt::format("{} says 0 W although the processors are on: host_power_watts does "
-                                         "not use it; reload its driver, "
-                                         "or look for newer firmware",
+                                         "not use it; reload its driver, or look for newer firmware",
                                          w.source)};
   }
   const auto counts = [&out](const part_inventory::part& p) { return measured(out, p.ref).has_value(); };
@@ -213,8 +212,8 @@ std::string_view host_source::second_of(const figure& f, std::size_t way, double
   return {};
 }
 
-// The parts that say 0 W although they cannot, or less, which their own source withholds. A chip's or
-// firmware's 0 W may be true for a card that sleeps, but not for the processors on which we run.
+// The parts that say 0 W although they cannot, and those whose own source withholds a number below that. A
+// chip's or firmware's 0 W may be true for a card that sleeps, but not for the processors on which we run.
 std::vector<board::series_ref> host_source::zeros_of(const figure& f, std::size_t way,
                                                      const board& from) const {
   std::vector<board::series_ref> zeros;

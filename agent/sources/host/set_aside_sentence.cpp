@@ -23,8 +23,8 @@ std::string remedy_below_parts(std::string_view source, std::string_view witness
   if (second.empty()) return "a supply may be missing in the sum, or the BMC needs a reset";
   return fmt::format(
       "{} says as much as {}, so either both lack a supply, or {} too much: compare them with the rack's "
-      "power strip (PDU); "
-      "if that agrees with them, look for newer firmware, and take rapl out of sources until then",
+      "power strip (PDU); if that agrees with them, look for newer firmware, and take rapl out of sources "
+      "until then",
       second, source, witness == "psys" ? "psys counts" : "the counters of memory count");
 }
 

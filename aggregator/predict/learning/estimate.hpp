@@ -32,10 +32,10 @@ known_loads known_of(const statistics& own, const statistics* of_class) noexcept
 /// Whether the watts hardly rise (by less than 3 %, by the straight line through them), or fall by much,
 /// although they were measured over half of all loads. Then the meter does not follow this node: it is stuck
 /// and adds some noise, or most of what it measures is something else, such as another node. Its curve would
-/// say that pods cost nothing here. A server may be so flat itself where it
-/// is busy (one of WAO's models rises by 1.8 % from 30 to 95 % load), and a power cap makes any server so.
-/// These cannot be told from such a meter while the node has never been below, and count as one. So do old
-/// watts at some loads beside new ones at others, after a change of the hardware.
+/// say that pods cost nothing here. A server may be so flat itself where it is busy (one of WAO's models
+/// rises by 1.8 % from 30 to 95 % load), and a power cap makes any server so. These cannot be told from such
+/// a meter while the node has never been below, and count as one. So do old watts at some loads beside new
+/// ones at others, after a change of the hardware.
 /// `did`: whether it did so far; then it must rise by 4 % to be believed again.
 bool stands_still(const statistics& own, bool did = false) noexcept;
 

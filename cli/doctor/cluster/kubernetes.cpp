@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 namespace binnacle::cli::doctor {
+
 findings check_kubernetes(const place& p) {
   const auto access = kube_access(p);
   if (const auto why = no_cluster(access)) return {*why};

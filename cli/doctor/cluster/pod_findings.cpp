@@ -49,8 +49,7 @@ std::string remedy_of(const stuck_pod& p) {
   const std::string where = fmt::format("-n {} {}", p.name_space, p.name);
   if (is_any_of(p.reason, {"ErrImagePull", "ImagePullBackOff", "ErrImageNeverPull", "InvalidImageName"})) {
     return "image.registry, image.tag, image.digests and image.pullSecrets name the image; on a node without "
-           "a "
-           "registry import the archive (images/README.md)";
+           "a registry import the archive (images/README.md)";
   }
   if (p.reason == "OOMKilled")
     return fmt::format("raise {}resources.limits.memory",

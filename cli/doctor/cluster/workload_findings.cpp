@@ -33,8 +33,7 @@ std::string remedy_of(const short_workload& w) {
   if (contains(w.message, "violates PodSecurity")) {
     return fmt::format(
         "kubectl label --overwrite namespace {} pod-security.kubernetes.io/enforce={} "
-        "(charts/binnacle/README.md, "
-        "Namespaces)",
+        "(charts/binnacle/README.md, Namespaces)",
         w.name_space, w.component == "agent" ? "privileged" : "restricted");
   }
   if (contains(w.message, "exceeded quota"))
