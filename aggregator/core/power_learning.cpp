@@ -243,10 +243,14 @@ std::optional<double> power_learning::load_of(node_state& n, double load, double
   if (now - m.looked_at > 2 * step) m.lag.skip();
   m.looked_at = now;
   m.lag.add(load, watts);
+  // Until it is known over how long the watts are a mean, they are taken for those of a minute at most (see
+  // doubt()). What a node knows already, from before a restart or an absence of the meter, is not risked for
+  // that.
+  const bool guesses = m.doubtful || n.own.samples() == 0;
   std::optional<double> of_watts;
-  if (m.lag.known()) {
+  if (m.lag.known() && (guesses || m.lag.means_short() || m.lag.means_long())) {
     of_watts = m.lag.load_of_watts();
-  } else if (now - m.moved_at >= (m.lag.follows_none() ? settle_longer : settle)) {
+  } else if (now - m.moved_at >= (guesses && !m.lag.follows_none() ? settle : settle_longer)) {
     of_watts = load;
   }
   m.waits = of_watts ? 0 : m.waits + 1;

@@ -96,7 +96,8 @@ bool learner::repeats(float load, double watts, std::uint8_t most_repeats) noexc
 }
 
 /// Whether the meter has said nearly the same at loads where the node drew other watts each, and this sample
-/// is not what it drew there. Where a server is flat, it is known to be flat.
+/// is not what it drew there. Where a server is flat, it is known to be flat. A meter that has long done so
+/// teaches nothing of a load that is new, either.
 bool learner::hardly_moves(double load, double watts) noexcept {
   const auto bin = static_cast<std::uint8_t>(statistics::bin_of(load));
   const auto w = static_cast<float>(watts);
@@ -107,7 +108,7 @@ bool learner::hardly_moves(double load, double watts) noexcept {
     lowest_bin_ = statistics::bins;
     highest_bin_ = stood_ = 0;
   }
-  if (!known(bin)) return false;
+  if (!known(bin)) return stood_ >= usual_repeats;
   lowest_bin_ = std::min(lowest_bin_, bin);
   highest_bin_ = std::max(highest_bin_, bin);
   if (highest_bin_ < lowest_bin_ + far_bins || !known(lowest_bin_) || !known(highest_bin_)) return false;

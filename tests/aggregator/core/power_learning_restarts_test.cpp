@@ -1,5 +1,7 @@
 #include "tests/aggregator/core/power_learning_world.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -204,6 +206,38 @@ TEST_SUITE("aggregator/core/power_learning") {
     CHECK(m->restarts == 0);
     CHECK(w.restarts.empty());
     for (const double load : {0.1, 0.3, 0.6}) {
+      CAPTURE(load);
+      CHECK(m->power.watts(load * cores) == doctest::Approx(watts_at(load)).epsilon(0.02));
+    }
+  }
+
+  TEST_CASE("defect: a restart bent the curve of a node whose meter means over five minutes") {
+    constexpr std::size_t mean = 300;
+    std::vector<double> drawn;
+    double sum = 0;
+    const auto second = [&](world& w, double load) {
+      drawn.push_back(watts_at(load));
+      sum += drawn.back();
+      if (drawn.size() > mean) sum -= drawn[drawn.size() - 1 - mean];
+      w.second({{"a", load}}, sum / static_cast<double>(std::min(drawn.size(), mean)));
+    };
+    constexpr std::array loads{0.1, 0.6, 0.1, 0.8};
+    store::words kept;
+    {
+      world w;
+      w.add("a", "EPYC", "dcmi");
+      for (std::size_t i = 0; i < 7200; ++i) second(w, loads[i / 600 % loads.size()]);
+      kept = kept_of(w, "a");
+    }
+    world w;
+    w.add("a", "EPYC", "dcmi");
+    w.learning.recall(w.all.at("a").id, store::word_reader(kept));
+    // Jobs of two minutes: after one of them a mean of a minute would be that of the load.
+    for (std::size_t i = 0; i < 1800; ++i) second(w, loads[i / 120 % loads.size()]);
+    CHECK(w.restarts.empty());
+    const auto* m = w.model("a");
+    REQUIRE(m != nullptr);
+    for (const double load : {0.1, 0.6, 0.8}) {
       CAPTURE(load);
       CHECK(m->power.watts(load * cores) == doctest::Approx(watts_at(load)).epsilon(0.02));
     }

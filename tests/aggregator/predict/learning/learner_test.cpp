@@ -196,6 +196,20 @@ TEST_SUITE("aggregator/predict/learning/learner") {
     CHECK_FALSE(l.stuck());
   }
 
+  TEST_CASE("defect: a meter that was found stuck went on teaching loads that were new") {
+    learner l;
+    for (int i = 0; i < 600; ++i) {
+      const double load = i / 2 % 2 == 0 ? 0.15 : 0.85;
+      l.add(load, watts_at(load, i));
+    }
+    const auto stuck = [](int i) { return watts_at(0.15, 0) * (1 + 0.005 * std::sin(12.9898 * i)); };
+    for (int i = 0; i < 400; ++i) l.add(i / 40 % 2 == 0 ? 0.15 : 0.85, stuck(i));
+    for (int i = 0; i < 40; ++i) CHECK(l.add(0.4, stuck(i)) == outcome::repeated);
+    CHECK(l.learned().samples(statistics::bin_of(0.4)) == 0);
+    for (int i = 0; i < 40; ++i) CHECK(l.add(0.85, watts_at(0.85, i)) == outcome::learned);
+    for (int i = 0; i < 40; ++i) CHECK(l.add(0.4, watts_at(0.4, i)) == outcome::learned);
+  }
+
   TEST_CASE(
       "a server that is flat over a third of its loads, in whole watts, is not taken for a stuck meter") {
     // As in WAO's model of a Lenovo server: the watts do not rise from 60 to 90 % load.
