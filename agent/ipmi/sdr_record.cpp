@@ -1,10 +1,12 @@
 #include "agent/ipmi/sdr_record.hpp"
 
+#include "agent/ipmi/packed_name.hpp"
 #include "common/text/text.hpp"
 
 #include <fmt/format.h>
 #include <freeipmi/freeipmi.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <memory>
@@ -121,6 +123,17 @@ struct parser {
     }
   }
 
+  /// The name where it is in packed 6-bit ASCII; empty where it is not.
+  std::string packed_name(std::uint8_t record_type) const {
+    // Where the byte with the name's type and length stands: IPMI 2.0, tables 43-1 and 43-2.
+    const std::size_t at = record_type == IPMI_SDR_FORMAT_FULL_SENSOR_RECORD ? 47 : 31;
+    const auto bytes = std::span(static_cast<const std::uint8_t*>(data), length);
+    constexpr std::uint8_t six_bits = 2;
+    if (at >= bytes.size() || bytes[at] >> 6 != six_bits) return {};
+    const auto text = bytes.subspan(at + 1);
+    return unpacked_name(text.first(std::min<std::size_t>(text.size(), bytes[at] & 0x1f)));
+  }
+
   std::string name(std::uint8_t number) const {
     std::array<char, IPMI_SDR_MAX_SENSOR_NAME_LENGTH + 1> text{};
     ::ipmi_sdr_parse_sensor_name(context, data, length, number, 0, text.data(), text.size() - 1);
@@ -177,7 +190,11 @@ std::vector<known_sensor> sensors_of(ipmi_sdr_ctx_t context, std::span<const std
     s.about.number = (first.about.number + i) & 0xffu;
     s.about.key = lun_part + fmt::format("{:02x}", s.about.number);
     if (own_instance != 0) s.about.instance = first.about.instance + i;
-    s.about.name = p.name(static_cast<std::uint8_t>(s.about.number));
+    s.about.name = p.packed_name(type);
+    if (s.about.name.empty())
+      s.about.name = p.name(static_cast<std::uint8_t>(s.about.number));
+    else if (share > 1)
+      s.about.name += fmt::format(" {}", modifier_offset + i);
     all.push_back(std::move(s));
   }
   return all;
