@@ -14,8 +14,8 @@ namespace {
 custom_metrics::pod pod_of(const std::pair<const kube::object_key, kube::pod_objects::pod>& known) {
   const auto& [key, pod] = known;
   questions::selector::look_up labels;
-  if (!pod.without_labels) labels = [of = &pod.labels](std::string_view label) { return of->find(label); };
-  return {key.name_space, key.name, pod.uid, pod.node, std::move(labels), pod.static_uid};
+  if (!pod.without_labels) labels = kube::packed_labels::finder(pod.labels);
+  return {key.name_space, key.name, pod.uid, pod.node, std::move(labels), pod.static_uid, pod.labels.bytes()};
 }
 
 }  // namespace
@@ -46,7 +46,7 @@ custom_metrics::node_source objects_of(const cluster& known) {
   out.labels = [&known](std::string_view node) -> std::optional<questions::selector::look_up> {
     const kube::packed_labels* labels = known.labels_of(node);
     if (labels == nullptr) return std::nullopt;
-    return [labels](std::string_view key) { return labels->find(key); };
+    return kube::packed_labels::finder(*labels);
   };
   out.unknown_because = [&known] {
     return known.nodes_read() ? std::string() : "nodes are not read from the API server yet: try again";

@@ -30,6 +30,13 @@ struct node_source {
   std::function<std::string()> unknown_because;
 };
 
+/// The bytes of the lists that are being made.
+struct list_memory {
+  static constexpr std::size_t most_of_one = std::size_t{64} << 20;
+  static constexpr std::size_t most_of_all = std::size_t{128} << 20;
+  std::size_t bytes = 0;
+};
+
 /// What the face reads and may do.
 struct face_sources {
   questions::question_maker ask;
@@ -87,6 +94,7 @@ class face {
   std::uint64_t documented_ = 0;
   const openapi_documents openapi_;
   counters counted_;
+  list_memory list_memory_;
   const http::slices_running lists_running_{16};  // an autoscaler asks for each of its targets
 };
 

@@ -29,18 +29,18 @@ std::optional<std::string_view> label_of(const store::node_view& node, std::stri
 class node_list final : public http::slices {
  public:
   node_list(asked a, const store::view& nodes, std::function<bool(const store::node_view&)> wanted,
-            questions::question ask, face::counters& counted)
+            questions::question ask, face::counters& counted, list_memory& lists)
       : asked_(std::move(a)),
         place_(nodes),
         wanted_(std::move(wanted)),
         ask_(std::move(ask)),
-        list_(asked_, counted, nodes.nodes().size()) {}
+        list_(asked_, counted, nodes.nodes().size(), lists) {}
 
   bool step() override {
     std::size_t looked_at = 0;
     for (std::size_t i = 0; i < nodes_per_slice && looked_at < looked_at_per_slice; ++i) {
       const store::node_view* node = place_.next();
-      if (node == nullptr) return false;
+      if (node == nullptr || list_.is_over()) return false;
       if (!wanted_(*node)) continue;
       const questions::reading got = ask_(*node, asked_.now);
       looked_at += got.looked_at;
@@ -83,8 +83,8 @@ face::outcome face::nodes(asked a) {
   questions::question ask = sources_.ask(p.metric, a.series);
   auto wanted = [this, labels = a.labels](const store::node_view& node) { return selects(labels, node); };
   const std::string caller = a.caller;
-  return lists_running_.count(
-      caller, std::make_unique<node_list>(std::move(a), nodes_, std::move(wanted), std::move(ask), counted_));
+  return lists_running_.count(caller, std::make_unique<node_list>(std::move(a), nodes_, std::move(wanted),
+                                                                  std::move(ask), counted_, list_memory_));
 }
 
 http::response face::node(const asked& a) {
@@ -98,7 +98,7 @@ http::response face::node(const asked& a) {
     return not_found(a.missing() + ": " +
                      (unmatched ? "no series of the node has such labels" : why_absent(got.value, a.now)));
   }
-  counted_list list(a, counted_, 1);
+  counted_list list(a, counted_, 1, list_memory_);
   list.add(node->name, got);
   return list.take();
 }

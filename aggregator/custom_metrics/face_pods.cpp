@@ -12,8 +12,9 @@
 namespace binnacle::custom_metrics {
 namespace {
 
-// About a millisecond.
+// About a millisecond. A pod's labels may take as long as some ten pods.
 constexpr std::size_t pods_per_slice = 500;
+constexpr std::size_t label_bytes_of_a_pod = 1'000;
 constexpr std::size_t series_per_slice = 10'000;
 
 bool selects(const questions::selector& wanted, const pod& one) {
@@ -50,20 +51,25 @@ class pod_question {
 /// list goes on after the last name.
 class pod_list final : public http::slices {
  public:
-  pod_list(asked a, const pod_source& pods, std::unique_ptr<pod_question> question, face::counters& counted)
-      : asked_(std::move(a)), pods_(pods), question_(std::move(question)), list_(asked_, counted, 64) {}
+  pod_list(asked a, const pod_source& pods, std::unique_ptr<pod_question> question, face::counters& counted,
+           list_memory& lists)
+      : asked_(std::move(a)),
+        pods_(pods),
+        question_(std::move(question)),
+        list_(asked_, counted, 64, lists) {}
 
   bool step() override {
     const std::size_t enough = question_->looked_at() + series_per_slice;
-    std::size_t visits = 0;
+    std::size_t work = 0;
     bool more = false;
     pods_.of(asked_.where.name_space, last_, [&](const pod& one) {
       if (selects(asked_.labels, one)) list_.add(one.name, question_->ask(one, asked_.now));
       last_ = one.name;
-      more = ++visits == pods_per_slice || question_->looked_at() >= enough;
-      return !more;
+      work += 1 + (asked_.labels.empty() ? 0 : one.label_bytes / label_bytes_of_a_pod);
+      more = work >= pods_per_slice || question_->looked_at() >= enough;
+      return !more && !list_.is_over();
     });
-    return more;
+    return more && !list_.is_over();
   }
 
   http::response take() override { return list_.take(); }
@@ -92,14 +98,15 @@ face::outcome face::pods(asked a) {
     if (lists_running_.full(a.caller)) return http::slices_running::refusal(failure);
     const std::string caller = a.caller;
     return lists_running_.count(
-        caller, std::make_unique<pod_list>(std::move(a), *sources_.pods, std::move(question), counted_));
+        caller, std::make_unique<pod_list>(std::move(a), *sources_.pods, std::move(question), counted_,
+                                           list_memory_));
   }
   const auto one = sources_.pods->one(p.name_space, p.object);
   if (!one) return not_found(a.missing() + ": no such pod has a node");
   const questions::reading got = question->ask(*one, a.now);
   if (!got.value.present(a.now))
     return not_found(fmt::format("{}: {} on node {}", a.missing(), why_absent(got.value, a.now), one->node));
-  counted_list list(a, counted_, 1);
+  counted_list list(a, counted_, 1, list_memory_);
   list.add(one->name, got);
   return list.take();
 }

@@ -25,6 +25,7 @@ struct pod {
   questions::selector::look_up labels;
   /// The UID that the node's kubelet gave it, and by which the agent knows it, if it is a static pod.
   std::string_view static_uid = {};
+  std::size_t label_bytes = 0;  ///< what a selector looks through
 };
 
 /// Where pods are; faces loop. A pod's pointers and views are valid until the loop's next event.

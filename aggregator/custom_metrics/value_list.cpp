@@ -5,7 +5,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
+#include <utility>
 
 namespace binnacle::custom_metrics {
 
@@ -28,7 +30,8 @@ value_list::value_list(version api, std::string_view metric, std::string_view se
   } else {
     metric_part_ += fmt::format(R"("metric":{{"name":{},"selector":{}}},"timestamp":")", name, selector_json);
   }
-  out_.reserve(expected * (160 + metric_part_.size() + selector_part_.size()) + 128);
+  out_.reserve(
+      std::min(expected * (160 + metric_part_.size() + selector_part_.size()) + 128, piece + longest));
   out_ += fmt::format(R"({{"kind":"MetricValueList","apiVersion":"{}/{}","metadata":{{}},"items":[)", group,
                       to_string(api));
 }
@@ -58,11 +61,16 @@ void value_list::add(std::string_view name, decimal value, std::chrono::system_c
   out_ += '"';
   out_ += selector_part_;
   out_ += '}';
+  if (out_.size() < piece) return;
+  bytes_ += out_.size();
+  pieces_.push_back(std::exchange(out_, std::string()));
+  out_.reserve(piece + longest);
 }
 
-std::string value_list::take() {
+std::vector<std::string> value_list::take() {
   out_ += "]}\n";
-  return std::move(out_);
+  pieces_.push_back(std::move(out_));
+  return std::move(pieces_);
 }
 
 }  // namespace binnacle::custom_metrics

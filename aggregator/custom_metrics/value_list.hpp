@@ -5,19 +5,21 @@
 #include "common/decimal.hpp"
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace binnacle::custom_metrics {
 
 /// Writes a MetricValueList of metrics of nodes, or of the pods of one namespace, in the shape of v1beta1 or
-/// v1beta2, straight into one string: a list of 5,000 nodes must not hold up the scheduler's calls on the
-/// same loop.
+/// v1beta2, straight into text: a list of 5,000 nodes must not hold up the scheduler's calls on the same
+/// loop.
 class value_list {
  public:
-  /// `selector_json`: the LabelSelector object, or "null". Memory is reserved for `expected` items. An empty
-  /// `name_space` means nodes.
+  /// `selector_json`: the LabelSelector object, or "null". Memory is reserved for `expected` items, at
+  /// most for one piece. An empty `name_space` means nodes.
   value_list(version api, std::string_view metric, std::string_view selector_json, std::size_t expected,
              std::string_view name_space = {});
 
@@ -26,12 +28,20 @@ class value_list {
   void add(std::string_view name, decimal value, std::chrono::system_clock::time_point read_at,
            duration span);
 
-  std::string take();
+  /// The bytes of the list so far.
+  std::size_t bytes() const noexcept { return bytes_ + out_.size(); }
+  /// The list, in pieces: one text that doubles its memory again and again would be copied each time.
+  std::vector<std::string> take();
 
  private:
   void set_second(std::int64_t second);
 
+  static constexpr std::size_t piece = std::size_t{256} << 10;
+  static constexpr std::size_t longest = std::size_t{4} << 10;  // an item, as a rule
+
   version api_;
+  std::vector<std::string> pieces_;
+  std::size_t bytes_ = 0;  // of pieces_
   std::string out_;
   std::string kind_part_;      // what comes before the object's name
   std::string metric_part_;    // what follows the object's name up to the timestamp

@@ -41,7 +41,7 @@ class selector {
 
   bool empty() const noexcept { return requirements_.empty(); }
 
-  /// The value of a label, or nothing if the object has no such label.
+  /// The value of a label, or nothing if the object has no such label. Asked for keys in ascending order.
   using look_up = std::function<std::optional<std::string_view>(std::string_view key)>;
   bool matches(const look_up& label) const;
   /// The same for the labels of a metric's series.

@@ -3,6 +3,7 @@
 #include <boost/json/object.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,7 +19,21 @@ class packed_labels {
   explicit packed_labels(const boost::json::object* from);
 
   std::optional<std::string_view> find(std::string_view key) const noexcept;
-  /// `f(key, value)` for each label, in the API server's order.
+
+  /// Finds several labels. If their keys are asked for in ascending order, all of them cost one pass. Valid
+  /// as long as the labels.
+  class finder {
+   public:
+    explicit finder(const packed_labels& in) noexcept : in_(&in) {}
+    std::optional<std::string_view> operator()(std::string_view key) noexcept;
+
+   private:
+    const packed_labels* in_;   // small: it goes into a std::function without memory of its own
+    std::uint32_t next_ = 0;    // where the next label begins
+    std::uint32_t before_ = 0;  // where the one before it begins, if there is one
+  };
+
+  /// `f(key, value)` for each label, in ascending order of the keys.
   template <class F>
   void each(F&& f) const {
     for (std::string_view rest = text_; !rest.empty();) {
@@ -39,7 +54,7 @@ class packed_labels {
     rest.remove_prefix(word.size() + 1);
     return word;
   }
-  std::string text_;  // key NUL value NUL …
+  std::string text_;  // key NUL value NUL …, in ascending order of the keys
 };
 
 }  // namespace binnacle::kube

@@ -7,7 +7,10 @@
 #include <doctest/doctest.h>
 
 #include <map>
+#include <memory>
+#include <numeric>
 #include <string>
+#include <vector>
 
 namespace face_test {
 
@@ -410,7 +413,9 @@ TEST_SUITE("aggregator/custom_metrics/face") {
     int steps = 1;
     while (list->step()) ++steps;
     CHECK(steps >= 3);
-    const std::string body = list->take().body.at(0);
+    const auto pieces = list->take().body;
+    CHECK_MESSAGE(pieces.size() > 1, "no text doubles its memory as it grows");
+    const std::string body = std::accumulate(pieces.begin(), pieces.end(), std::string());
     const std::string head = R"("kind":"Pod","namespace":"ops","name":")";
     std::size_t found = 0;
     for (std::size_t at = 0; (at = body.find(head + names[found], at)) != std::string::npos; ++at)
@@ -418,6 +423,73 @@ TEST_SUITE("aggregator/custom_metrics/face") {
     CHECK(found == names.size() - 1);
     CHECK(with_pods.counted().items == names.size() - 1);
     CHECK(with_pods.counted().lists == 1);
+  }
+
+  TEST_CASE_FIXTURE(fixture,
+                    "attack: a slice counts the labels that a selector looks through, and not just pods") {
+    const questions::selector::look_up none = [](std::string_view) { return std::nullopt; };
+    std::vector<std::string> names;
+    for (int i = 100; i < 500; ++i) names.push_back("pod-" + std::to_string(i));
+    std::vector<pod> all;
+    for (const std::string& name : names) all.push_back({"ops", name, "", "n1", none, "", 14'000});
+    face_sources s = sources();
+    s.pods = pods_among(all);
+    face with_pods(nodes, std::move(s));
+    const auto steps = [&](const std::string& selector) {
+      http::request r;
+      r.method = "GET";
+      REQUIRE(
+          http::parse_target(base2 + "/namespaces/ops/pods/*/rapl_power_watts" + selector, r).has_value());
+      r.peer = tls::identity{.common_name = "admin"};
+      const auto list = with_pods.answer(r);
+      int n = 1;
+      while (list->step()) ++n;
+      return n;
+    };
+    CHECK(steps("") == 1);
+    CHECK(steps("?labelSelector=!a,!b") >= 12);
+  }
+
+  TEST_CASE_FIXTURE(fixture,
+                    "attack: lists that repeat a long selector have a bound, each and all together") {
+    const questions::selector::look_up none;
+    std::vector<std::string> names;
+    for (int i = 100'000; i < 145'000; ++i) names.push_back(std::string(240, 'p') + std::to_string(i));
+    std::vector<pod> all;
+    for (const std::string& name : names) all.push_back({"ops", name, "", "n1", none});
+    face_sources s = sources();
+    s.pods = pods_among(all);
+    face with_pods(nodes, std::move(s));
+    const auto list = [&](int keys) {
+      std::string selector;
+      for (int i = 0; i < keys; ++i)
+        selector += (i == 0 ? "!" : ",!") + std::string(60, 'k') + std::to_string(i);
+      http::request r;
+      r.method = "GET";
+      REQUIRE(http::parse_target(
+                  base2 + "/namespaces/ops/pods/*/rapl_power_watts?metricLabelSelector=" + selector, r)
+                  .has_value());
+      r.peer = tls::identity{.common_name = "admin"};
+      return with_pods.answer(r);
+    };
+    const auto too_long = support::whole(list(12));
+    CHECK(too_long.status == 400);
+    CHECK(
+        too_long.body.at(0).find("the list is longer than 64 MiB: choose fewer objects by a labelSelector") !=
+        std::string::npos);
+    CHECK_MESSAGE(support::whole(list(1)).status == 200, "what the first one held is free again");
+    std::vector<std::unique_ptr<http::slices>> running;
+    for (int i = 0; i < 3; ++i) running.push_back(list(8));
+    std::map<unsigned, int> answers;
+    for (const auto& one : running) {
+      while (one->step()) {
+      }
+    }
+    for (const auto& one : running) ++answers[one->take().status];
+    CHECK(answers[200] == 2);
+    CHECK(answers[503] == 1);
+    running.clear();
+    CHECK(support::whole(list(8)).status == 200);
   }
 
   TEST_CASE_FIXTURE(fixture, "finding out what a metric means at many nodes takes several slices") {

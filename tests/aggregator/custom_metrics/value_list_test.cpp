@@ -3,6 +3,8 @@
 #include <doctest/doctest.h>
 
 #include <chrono>
+#include <string>
+#include <utility>
 
 namespace value_list_test {
 
@@ -16,6 +18,14 @@ namespace {
 /// 2026-01-01T00:00:00Z.
 const std::chrono::system_clock::time_point new_year{seconds(1'767'225'600)};
 
+/// A short list, which is one piece.
+std::string text_of(value_list&& list) {
+  const auto pieces = list.take();
+  REQUIRE(pieces.size() == 1);
+  return pieces.front();
+}
+std::string text_of(value_list& list) { return text_of(std::move(list)); }
+
 }  // namespace
 
 TEST_SUITE("aggregator/custom_metrics/value_list") {
@@ -23,7 +33,7 @@ TEST_SUITE("aggregator/custom_metrics/value_list") {
     value_list list(version::v1beta1, "power", "null", 2);
     list.add("n1", decimal{1235, -1}, new_year, seconds(60));
     list.add("n2", decimal{0, -1}, new_year + milliseconds(1999), {});
-    CHECK(list.take() ==
+    CHECK(text_of(list) ==
           R"({"kind":"MetricValueList","apiVersion":"custom.metrics.k8s.io/v1beta1","metadata":{},"items":[)"
           R"({"describedObject":{"kind":"Node","name":"n1","apiVersion":"/v1"},"metricName":"power",)"
           R"("timestamp":"2026-01-01T00:00:00Z","window":60,"value":"123500m","selector":null},)"
@@ -36,7 +46,7 @@ TEST_SUITE("aggregator/custom_metrics/value_list") {
     value_list list(version::v1beta2, "power", R"({"matchLabels":{"zone":"a"}})", 1);
     list.add("n1", decimal{1235, -1}, new_year, seconds(60));
     CHECK(
-        list.take() ==
+        text_of(list) ==
         R"({"kind":"MetricValueList","apiVersion":"custom.metrics.k8s.io/v1beta2","metadata":{},"items":[)"
         R"({"describedObject":{"kind":"Node","name":"n1","apiVersion":"/v1"},"metric":{"name":"power",)"
         R"("selector":{"matchLabels":{"zone":"a"}}},"timestamp":"2026-01-01T00:00:00Z","windowSeconds":60,"value":"123500m"}]})"
@@ -45,7 +55,7 @@ TEST_SUITE("aggregator/custom_metrics/value_list") {
 
   TEST_CASE("without values the items are an empty list, never null") {
     CHECK(
-        value_list(version::v1beta1, "m", "null", 0).take() ==
+        text_of(value_list(version::v1beta1, "m", "null", 0)) ==
         R"({"kind":"MetricValueList","apiVersion":"custom.metrics.k8s.io/v1beta1","metadata":{},"items":[]})"
         "\n");
   }
@@ -53,13 +63,13 @@ TEST_SUITE("aggregator/custom_metrics/value_list") {
   TEST_CASE("a window shorter than a second counts as one, never as none") {
     value_list list(version::v1beta2, "m", "null", 1);
     list.add("n", decimal{1, 0}, new_year, milliseconds(200));
-    CHECK(list.take().find(R"("windowSeconds":1,)") != std::string::npos);
+    CHECK(text_of(list).find(R"("windowSeconds":1,)") != std::string::npos);
   }
 
   TEST_CASE("the metric and the node are escaped, values are Quantities") {
     value_list list(version::v1beta1, "a\"b", "null", 1);
     list.add("n\\1", decimal{2'500'000, 3}, new_year - seconds(1), seconds(1));
-    const std::string text = list.take();
+    const std::string text = text_of(list);
     CHECK(text.find(R"("metricName":"a\"b")") != std::string::npos);
     CHECK(text.find(R"("name":"n\\1")") != std::string::npos);
     CHECK(text.find(R"("value":"2500M")") != std::string::npos);
