@@ -98,9 +98,8 @@ http::simple_handler face::guarded(handler h) {
   };
 }
 
-void face::sliced_page(http::router& routes, const std::string& path, slicer make,
-                       const http::slices_running& running) {
-  const auto factory = [this, make, &running](const http::request& r) {
+http::exchange_factory face::sliced(slicer make, const http::slices_running& running) {
+  return [this, make, &running](const http::request& r) {
     std::unique_ptr<http::slices> work;
     if (auto refused = refusal(r)) {
       work = http::ready(std::move(*refused));
@@ -111,7 +110,11 @@ void face::sliced_page(http::router& routes, const std::string& path, slicer mak
     }
     return http::run_sliced(std::move(work), sources_.later);
   };
-  routes.add_streaming("GET", path, factory, 0);
+}
+
+void face::sliced_page(http::router& routes, const std::string& path, slicer make,
+                       const http::slices_running& running) {
+  routes.add_streaming("GET", path, sliced(make, running), 0);
 }
 
 void face::mount(http::router& routes) {
@@ -124,7 +127,7 @@ void face::mount(http::router& routes) {
   sliced_page(routes, "/api/v1/decisions", &face::decisions, lists_);
   sliced_page(routes, "/api/v1/what-if", &face::what_if, lists_);
   sliced_page(routes, "/metrics/nodes", &face::node_metrics, lists_);
-  routes.add_prefix("/api/v1/nodes", guarded(&face::one_node));
+  routes.add_streaming_prefix("/api/v1/nodes", sliced(&face::one_node, one_nodes_), 0);
   routes.add_prefix("/api/v1/power", guarded(&face::power));
   http::mount_health(routes, sources_.health);
 }
@@ -174,35 +177,28 @@ std::unique_ptr<http::slices> face::decisions(const http::request& r) {
   return decision_list(decisions_, q, std::move(how));
 }
 
-http::response face::about_node(const http::request& r, std::string_view list, const node_writer& write) {
+std::optional<http::response> face::no_node(const http::request& r, std::string_view list) const {
   if (r.method != "GET") return http::response::failure(405, "only GET is served here");
   if (r.path.size() != 4 || r.path[3].empty()) {
     return http::response::failure(
         404, fmt::format("there is nothing at this path: a node is /api/v1/{}/NAME", list));
   }
-  const std::string& name = r.path[3];
-  const store::node_view* node = nodes_.find(name);
-  if (node == nullptr)
-    return http::response::failure(404, fmt::format("no agent named '{}' has connected", name));
-  std::string text;
-  json_writer out(text);
-  write(out, *node, nodes_, sources_.now());
-  return http::response::json(text += '\n');
+  if (nodes_.find(r.path[3]) == nullptr)
+    return http::response::failure(404, fmt::format("no agent named '{}' has connected", r.path[3]));
+  return std::nullopt;
 }
 
-http::response face::one_node(const http::request& r) {
-  return about_node(
-      r, "nodes",
-      [this](json_writer& out, const store::node_view& node, const policy::view& all, instant now) {
-        write_node_in_full(out, node, all.policies(), now, sources_.object_labels);
-      });
+std::unique_ptr<http::slices> face::one_node(const http::request& r) {
+  if (auto no = no_node(r, "nodes")) return http::ready(std::move(*no));
+  return node_in_full(*nodes_.find(r.path[3]), nodes_.policies(), sources_.now(), sources_.object_labels);
 }
 
 http::response face::power(const http::request& r) {
-  return about_node(r, "power",
-                    [](json_writer& out, const store::node_view& node, const policy::view& all, instant now) {
-                      write_power(out, node, all, now);
-                    });
+  if (auto no = no_node(r, "power")) return std::move(*no);
+  std::string text;
+  json_writer out(text);
+  write_power(out, *nodes_.find(r.path[3]), nodes_, sources_.now());
+  return http::response::json(text += '\n');
 }
 
 std::vector<std::string> face::default_metrics() const {

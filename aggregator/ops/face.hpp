@@ -10,7 +10,6 @@
 #include "common/http/health.hpp"
 #include "common/http/router.hpp"
 #include "common/http/sliced.hpp"
-#include "common/text/json_writer.hpp"
 
 #include <chrono>
 #include <functional>
@@ -53,20 +52,19 @@ class face {
 
  private:
   using handler = http::response (face::*)(const http::request&);
-  using node_writer =
-      std::function<void(json_writer&, const store::node_view&, const policy::view&, instant)>;
   using slicer = std::unique_ptr<http::slices> (face::*)(const http::request&);
   /// The refusal for a caller without the required certificate; nothing if the request may go on. Every route
   /// but health calls it.
   std::optional<http::response> refusal(const http::request& r) const;
   http::simple_handler guarded(handler h);
+  http::exchange_factory sliced(slicer make, const http::slices_running& running);
   void sliced_page(http::router& routes, const std::string& path, slicer make,
                    const http::slices_running& running);
 
-  /// The page about the one node that the path names after the name of the list.
-  http::response about_node(const http::request& r, std::string_view list, const node_writer& write);
-  http::response one_node(const http::request& r);
+  /// The refusal if the path does not name a known node after the name of the list; nothing if it does.
+  std::optional<http::response> no_node(const http::request& r, std::string_view list) const;
   http::response power(const http::request& r);
+  std::unique_ptr<http::slices> one_node(const http::request& r);
   std::unique_ptr<http::slices> status(const http::request& r);
   std::unique_ptr<http::slices> labels(const http::request& r);
   std::unique_ptr<http::slices> own_metrics(const http::request& r);
@@ -85,6 +83,7 @@ class face {
   face_sources sources_;
   const http::slices_running lists_{8};   ///< may have some ten megabytes each
   const http::slices_running briefs_{8};  ///< asked for all the time, by programs: lists do not keep them out
+  const http::slices_running one_nodes_{8};  ///< what people look at one by one: lists do not keep it out
 };
 
 }  // namespace binnacle::ops

@@ -16,14 +16,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
+#include <span>
 
 namespace binnacle::ops {
 namespace {
 
 // About a millisecond each.
-constexpr std::size_t visits_per_slice = 2'000;
-constexpr std::size_t lines_per_slice = 500;
 constexpr std::size_t looks_per_slice = 250'000;  // at candidates
 constexpr std::size_t values_per_slice = 500;     // of decisions, with their sentences
 
@@ -47,9 +47,10 @@ class json_list final : public http::slices {
     if (!has_room()) return false;
     std::size_t work = 0;
     const bool more = place_.go_on([&](const store::node_view& node) {
-      write_node(answer_.out(), node, query_.metrics, verdicts_, model_of(nodes_, node.id), query_.now);
+      const std::size_t looked_at =
+          write_node(answer_.out(), node, query_.metrics, verdicts_, model_of(nodes_, node.id), query_.now);
       ++listed_;
-      work += work_of_a_node_;
+      work += work_of_a_node_ + looked_at / series_of_a_verdict;
       return work < work_per_slice && has_room();
     });
     answer_.end_slice();
@@ -67,7 +68,8 @@ class json_list final : public http::slices {
   }
 
  private:
-  static constexpr std::size_t work_per_slice = 1'800;  // in verdicts: 200 nodes with one policy
+  static constexpr std::size_t work_per_slice = 1'800;   // in verdicts: 200 nodes with one policy
+  static constexpr std::size_t series_of_a_verdict = 3;  // to look at them takes as long as to write one
 
   /// Three quarters of the answer may be verdicts, so that they leave out no node.
   std::size_t bytes_for_verdicts(std::size_t listed) const {
@@ -104,8 +106,11 @@ class exposition_list final : public http::slices {
   bool step() override {
     if (choice_) return choose();
     if (at_ == families_.size()) return false;
-    std::size_t lines = 0;
-    for (std::size_t visits = 0; visits < visits_per_slice && lines < lines_per_slice; ++visits) {
+    for (std::size_t work = 0; work + out_.bytes() < work_per_slice;) {
+      if (!left_.empty()) {
+        work += add_next();
+        continue;
+      }
       const store::node_view* node = place_.next();
       if (node == nullptr) {
         ++at_;
@@ -113,7 +118,8 @@ class exposition_list final : public http::slices {
         place_.restart();
         break;
       }
-      if (node->cells != nullptr) lines += add(*node);
+      open(*node);
+      work += work_of_a_visit;
     }
     std::string piece = out_.take();
     bytes_ += piece.size();
@@ -145,31 +151,48 @@ class exposition_list final : public http::slices {
     return true;
   }
 
-  std::size_t add(const store::node_view& node) {
-    const store::shape& shape = node.cells->series();
-    const std::string& family = families_[at_];
-    std::size_t lines = 0;
-    for (const std::uint32_t i : shape.of_family(family)) {
-      const store::sample s = node.cells->load(i);
-      if (!s.present(now_)) continue;
-      const auto& series = shape.all[i];
-      const metrics::family* known = metrics::find(family);
-      if (!begun_) {
-        out_.begin(family, series.type, known != nullptr ? known->help : std::string_view(series.help));
-        begun_ = true;
-      }
-      out_.add(exposition::with_target({{"node", node.name}}, series.labels),
-               known != nullptr ? s.value : shortest(s.value));
-      ++lines;
-    }
-    return lines;
+  void open(const store::node_view& node) {
+    if (node.cells == nullptr) return;
+    left_ = node.cells->series().of_family(families_[at_]);
+    if (left_.empty()) return;
+    name_ = node.name;
+    cells_ = node.cells;
   }
+
+  /// Writes the open node's next series, if it has a value. Returns what that takes beside the bytes.
+  std::size_t add_next() {
+    const std::uint32_t i = left_.front();
+    left_ = left_.subspan(1);
+    const store::sample s = cells_->load(i);
+    if (!s.present(now_)) return work_of_a_look;
+    const auto& series = cells_->series().all[i];
+    const std::string& family = families_[at_];
+    const metrics::family* known = metrics::find(family);
+    if (!begun_) {
+      out_.begin(family, series.type, known != nullptr ? known->help : std::string_view(series.help));
+      begun_ = true;
+    }
+    out_.add(exposition::with_target({{"node", name_}}, series.labels),
+             known != nullptr ? s.value : shortest(s.value));
+    return work_of_a_line;
+  }
+
+  // What takes as long as to write so many bytes.
+  static constexpr std::size_t work_per_slice = 64u << 10;  // some 400 lines of a few labels
+  static constexpr std::size_t work_of_a_visit = 32;
+  static constexpr std::size_t work_of_a_look = 4;
+  static constexpr std::size_t work_of_a_line = 40;
 
   std::vector<std::string> families_;      // our own first: they are there if the page is cut off
   std::size_t at_ = 0;                     // in families_
   bool begun_ = false;                     // the family's HELP and TYPE are written
   std::optional<listed_families> choice_;  // until the families are chosen; none: they were given
   store::walk place_;
+  // The node whose series are being written, in several slices if they are many. It keeps the catalog that it
+  // had: no series comes twice if it announces another one meanwhile, and its text ends if it is forgotten.
+  std::string name_;
+  std::shared_ptr<const store::row> cells_;
+  std::span<const std::uint32_t> left_;  // its series of the family, still to write
   instant now_;
   std::size_t most_;
   exposition::writer out_;

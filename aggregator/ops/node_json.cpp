@@ -1,5 +1,6 @@
 #include "aggregator/ops/node_json.hpp"
 
+#include "aggregator/ops/json_pieces.hpp"
 #include "aggregator/ops/power_json.hpp"
 #include "aggregator/ops/units.hpp"
 #include "aggregator/policy/strategies.hpp"
@@ -9,6 +10,7 @@
 #include "common/text/plain.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace binnacle::ops {
@@ -87,6 +89,98 @@ void write_state(json_writer& out, const policy::published_strategy& s, store::n
   if (v.unknown != 0) out.field("unknownRules", v.unknown);
 }
 
+/// Writes the strategy's verdict on the node, and the values that its rules compare.
+void write_judged(json_writer& out, const policy::published_policy& p, const policy::published_strategy& s,
+                  store::node_id id, instant now) {
+  out.begin_object().raw(head_of(p, s));
+  write_state(out, s, id);
+  out.key("rules").begin_array();
+  for (const auto& rule : s.rules) {
+    out.begin_object().field("rule", rule.text);
+    if (rule.definition.clear && policy::description_of(s.kind).compares)
+      out.key("clear").raw(plain(*rule.definition.clear));
+    const bool foreign = metrics::family_of(rule.definition.metric) == nullptr;
+    write_sample_fields(out, shown(rule.load(id), foreign), now);
+    out.end_object();
+  }
+  out.end_array().end_object();
+}
+
+void write_series(json_writer& out, const store::row& cells, std::size_t i, instant now) {
+  const store::shape& shape = cells.series();
+  const auto& series = shape.all[i];
+  out.begin_object().field("family", series.family).key("labels").begin_object();
+  for (const auto& [name, value] : series.labels) out.field(name, value);
+  out.end_object();
+  if (!series.flat.empty()) out.field("flatName", series.flat);
+  out.field("unit", unit_of(series.family))
+      .field("type", series.type == metrics::kind::counter ? "counter" : "gauge");
+  out.field("source", shape.groups[series.group].source);
+  write_sample_fields(out, shown(cells.load(i), metrics::find(series.family) == nullptr), now);
+  out.end_object();
+}
+
+class node_in_slices final : public http::slices {
+ public:
+  node_in_slices(const store::node_view& node, const policy::policy_table& policies, instant now,
+                 const label_reader& object_labels)
+      : id_(node.id), cells_(node.cells), now_(now) {
+    for (const auto& [key, p] : policies) policies_.push_back(p);
+    json_writer& out = answer_.out();
+    out.begin_object();
+    write_head(out, node, now);
+    if (object_labels) {
+      out.key("objectLabels").begin_object();
+      object_labels(node.name, [&](std::string_view key, std::string_view value) { out.field(key, value); });
+      out.end_object();
+    }
+    out.key("verdicts").begin_array();
+  }
+
+  bool step() override {
+    const std::size_t enough = bytes_ + bytes_per_slice;
+    bool more = true;
+    while (more && answer_.bytes() < enough) more = write_next();
+    answer_.end_slice();
+    bytes_ = answer_.bytes();
+    return more;
+  }
+
+  http::response take() override {
+    answer_.out().end_array().end_object();
+    return answer_.take();
+  }
+
+ private:
+  static constexpr std::size_t bytes_per_slice = 64u << 10;  // some 300 series of a few labels
+
+  /// Writes the verdicts of the next policy, then the next series. False: none was left.
+  bool write_next() {
+    json_writer& out = answer_.out();
+    if (policy_ < policies_.size()) {
+      const policy::published_policy& p = *policies_[policy_++];
+      for (const auto& s : p.strategies) write_judged(out, p, s, id_, now_);
+      return true;
+    }
+    if (!series_) {
+      out.end_array().key("series").begin_array();
+      series_ = 0;
+    }
+    if (cells_ == nullptr || *series_ == cells_->series().all.size()) return false;
+    write_series(out, *cells_, (*series_)++, now_);
+    return true;
+  }
+
+  const store::node_id id_;
+  const std::shared_ptr<const store::row> cells_;  // null: no catalog came yet
+  const instant now_;
+  std::vector<std::shared_ptr<const policy::published_policy>> policies_;
+  std::size_t policy_ = 0;             // to write next
+  std::optional<std::size_t> series_;  // to write next; none: verdicts are still to be written
+  json_pieces answer_;
+  std::size_t bytes_ = 0;  // of the answer, at the end of the last slice
+};
+
 }  // namespace
 
 void write_sample(json_writer& out, const store::sample& s, instant now) {
@@ -160,14 +254,18 @@ void verdict_writer::write(json_writer& out, store::node_id id, instant now) con
   out.end_array();
 }
 
-void write_node(json_writer& out, const store::node_view& node, const std::vector<asked_metric>& metrics,
-                const verdict_writer& verdicts, const predict::model* known, instant now) {
+std::size_t write_node(json_writer& out, const store::node_view& node,
+                       const std::vector<asked_metric>& metrics, const verdict_writer& verdicts,
+                       const predict::model* known, instant now) {
+  std::size_t looked_at = 0;
   out.begin_object();
   write_head(out, node, now);
   out.key("values").begin_object();
   for (const asked_metric& m : metrics) {
+    const questions::reading got = m.ask(node, now);
+    looked_at += got.looked_at;
     out.key(m.name);
-    write_sample(out, shown(m.ask(node, now).value, m.foreign), now);
+    write_sample(out, shown(got.value, m.foreign), now);
   }
   out.end_object();
   if (known != nullptr) {
@@ -177,51 +275,12 @@ void write_node(json_writer& out, const store::node_view& node, const std::vecto
   out.key("verdicts");
   verdicts.write(out, node.id, now);
   out.end_object();
+  return looked_at;
 }
 
-void write_node_in_full(json_writer& out, const store::node_view& node, const policy::policy_table& policies,
-                        instant now, const label_reader& object_labels) {
-  out.begin_object();
-  write_head(out, node, now);
-  if (object_labels) {
-    out.key("objectLabels").begin_object();
-    object_labels(node.name, [&](std::string_view key, std::string_view value) { out.field(key, value); });
-    out.end_object();
-  }
-  out.key("verdicts").begin_array();
-  for (const auto& [key, p] : policies) {
-    for (const auto& s : p->strategies) {
-      out.begin_object().raw(head_of(*p, s));
-      write_state(out, s, node.id);
-      out.key("rules").begin_array();
-      for (const auto& rule : s.rules) {
-        out.begin_object().field("rule", rule.text);
-        if (rule.definition.clear && policy::description_of(s.kind).compares)
-          out.key("clear").raw(plain(*rule.definition.clear));
-        const bool foreign = metrics::family_of(rule.definition.metric) == nullptr;
-        write_sample_fields(out, shown(rule.load(node.id), foreign), now);
-        out.end_object();
-      }
-      out.end_array().end_object();
-    }
-  }
-  out.end_array().key("series").begin_array();
-  if (node.cells != nullptr) {
-    const store::shape& shape = node.cells->series();
-    for (std::size_t i = 0; i < shape.all.size(); ++i) {
-      const auto& series = shape.all[i];
-      out.begin_object().field("family", series.family).key("labels").begin_object();
-      for (const auto& [name, value] : series.labels) out.field(name, value);
-      out.end_object();
-      if (!series.flat.empty()) out.field("flatName", series.flat);
-      out.field("unit", unit_of(series.family))
-          .field("type", series.type == metrics::kind::counter ? "counter" : "gauge");
-      out.field("source", shape.groups[series.group].source);
-      write_sample_fields(out, shown(node.cells->load(i), metrics::find(series.family) == nullptr), now);
-      out.end_object();
-    }
-  }
-  out.end_array().end_object();
+std::unique_ptr<http::slices> node_in_full(const store::node_view& node, const policy::policy_table& policies,
+                                           instant now, const label_reader& object_labels) {
+  return std::make_unique<node_in_slices>(node, policies, now, object_labels);
 }
 
 }  // namespace binnacle::ops

@@ -5,6 +5,7 @@
 #include "aggregator/predict/model.hpp"
 #include "aggregator/questions/question.hpp"
 #include "aggregator/store/view.hpp"
+#include "common/http/sliced.hpp"
 #include "common/text/json_writer.hpp"
 
 #include <cstddef>
@@ -57,13 +58,16 @@ class verdict_writer {
 };
 
 /// {"name":…,"connected":…,"seenMs":…,…,"values":{…},"verdicts":[…],"labels":{…}}, with "model" if `known`
-/// is not null.
-void write_node(json_writer& out, const store::node_view& node, const std::vector<asked_metric>& metrics,
-                const verdict_writer& verdicts, const predict::model* known, instant now);
+/// is not null. Returns how many series were looked at to find out what the metrics mean there.
+std::size_t write_node(json_writer& out, const store::node_view& node,
+                       const std::vector<asked_metric>& metrics, const verdict_writer& verdicts,
+                       const predict::model* known, instant now);
 
 /// The same with all series, with the values that each verdict's rules compare, and, if `object_labels` is
-/// not empty, with the labels of the Node object.
-void write_node_in_full(json_writer& out, const store::node_view& node, const policy::policy_table& policies,
-                        instant now, const label_reader& object_labels = {});
+/// not empty, with the labels of the Node object. Made in slices, because a node may have ten thousand series
+/// of long labels. Series and policies are those of its beginning, whatever the node announces meanwhile, and
+/// also if it is forgotten.
+std::unique_ptr<http::slices> node_in_full(const store::node_view& node, const policy::policy_table& policies,
+                                           instant now, const label_reader& object_labels = {});
 
 }  // namespace binnacle::ops

@@ -13,6 +13,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace binnacle::exposition {
 
@@ -98,7 +99,8 @@ class writer {
   void add_histogram(const metrics::label_set& labels, std::span<const double> upper_bounds,
                      std::span<const std::uint64_t> counts, double sum);
 
-  std::string take() { return std::move(out_); }
+  std::size_t bytes() const noexcept { return out_.size(); }  ///< not taken yet
+  std::string take() { return std::exchange(out_, {}); }
 
   static constexpr std::string_view content_type = "text/plain; version=0.0.4; charset=utf-8";
 

@@ -41,6 +41,11 @@ void router::add_prefix(std::string prefix, simple_handler handler, std::size_t 
   routes_.push_back({{}, std::move(prefix), std::move(segments), true, std::move(handler), {}, body_limit});
 }
 
+void router::add_streaming_prefix(std::string prefix, exchange_factory make, std::size_t body_limit) {
+  auto segments = segments_of(prefix);
+  routes_.push_back({{}, std::move(prefix), std::move(segments), true, {}, std::move(make), body_limit});
+}
+
 void router::set_fallback(exchange_factory make, std::size_t body_limit) {
   fallback_ = route{.streaming = std::move(make), .body_limit = body_limit};
 }

@@ -30,6 +30,7 @@ class router {
   void add_streaming(std::string method, std::string path, exchange_factory make, std::size_t body_limit);
   /// Everything below `prefix` ("/apis"), any method.
   void add_prefix(std::string prefix, simple_handler handler, std::size_t body_limit = 0);
+  void add_streaming_prefix(std::string prefix, exchange_factory make, std::size_t body_limit);
   /// Answers requests with an unknown path or a wrong method (default: one JSON sentence).
   void set_fallback(exchange_factory make, std::size_t body_limit);
   /// The form in which the server itself refuses a request: one that is unreadable, too large or too late, or

@@ -83,7 +83,7 @@ class Lists(unittest.TestCase):
     def test_routes_of_the_ops_port(self):
         mounted = found(r"void face::mount.*?\{(.*?)\n\}", text_of("aggregator/ops/face.cpp"))
         # A prefix is served with one more part behind it.
-        routes = re.findall(r'page\(routes, "(.*?)"', mounted) + [prefix + "/" for prefix in re.findall(r'add_prefix\("(.*?)"', mounted)]
+        routes = re.findall(r'page\(routes, "(.*?)"', mounted) + [prefix + "/" for prefix in re.findall(r'prefix\("(.*?)"', mounted)]
         told = re.findall(r"^\| (/[^ ?]*)", text_of("aggregator/ops/README.md"), re.MULTILINE)
         tried = re.findall(r'"(/[^"?]*)', found(r'"without a certificate only health answers"(.*?)CAPTURE', text_of("tests/aggregator/ops/face_test.cpp")))
         for where, listed in (("aggregator/ops/README.md", told), ("face_test.cpp", tried)):

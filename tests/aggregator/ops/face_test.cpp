@@ -420,6 +420,20 @@ TEST_SUITE("aggregator/ops/face") {
     waiting.clear();
     CHECK(get("/api/v1/nodes").status == 200);
   }
+
+  TEST_CASE_FIXTURE(port, "pages of one node are counted for themselves, half of them for one caller") {
+    add_many_of_foo("many", 3'000, 2);
+    hold = true;
+    for (int i = 0; i < 4; ++i) CHECK(get("/api/v1/nodes/many").status == 0);  // takes several steps
+    CHECK(get("/api/v1/nodes/many").status == 503);
+    CHECK(get("/api/v1/nodes").status == 200);
+    caller = "ann";
+    CHECK(get("/api/v1/nodes/node-a").status == 200);
+    kept.clear();
+    waiting.clear();
+    hold = false;
+    CHECK(body("/api/v1/nodes/many").ends_with("]}\n"));
+  }
 }
 
 }  // namespace ops_face_test

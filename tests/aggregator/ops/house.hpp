@@ -6,12 +6,26 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 /// A small fleet with a policy, as the ops face sees it. It is 101 s after boot.
 namespace binnacle::ops {
 
 inline const instant now = store::at_s(101);
+
+/// A catalog of so many series of the family "foo", each with so many labels, of which `series` is the first.
+inline store::catalog_builder many_of_foo(int series, std::size_t labels) {
+  store::catalog_builder c;
+  c.group("textfile");
+  for (int i = 0; i < series; ++i) {
+    metrics::label_set of_one{{"series", std::to_string(i)}};
+    while (of_one.size() < labels)
+      of_one.emplace_back("label_" + std::to_string(of_one.size()), "fifteen letters");
+    c.series("foo", std::move(of_one));
+  }
+  return c;
+}
 
 struct house {
   policy::view nodes;
@@ -62,6 +76,13 @@ struct house {
     u.cells = row;
     nodes.apply(u);
     return row;
+  }
+
+  /// A node with many_of_foo(), each of which has a value.
+  void add_many_of_foo(const std::string& name, int series, std::size_t labels) {
+    const auto row = add(name, many_of_foo(series, labels));
+    for (int i = 0; i < series; ++i) row->set_value(static_cast<std::size_t>(i), 1);
+    row->set_read(0, store::at_s(100));
   }
 
   /// Adds so many policies like default/power, in the namespace "tenant".

@@ -189,16 +189,12 @@ TEST_SUITE("aggregator/ops/json") {
 
   TEST_CASE_FIXTURE(house, "a node that is odd beside the others says so") {
     nodes.node(nodes.find("node-a")->id, "node-a").warning = "it lies";
-    std::string text;
-    json_writer out(text);
-    write_node_in_full(out, *nodes.find("node-a"), nodes.policies(), now);
+    const std::string text = whole(*node_in_full(*nodes.find("node-a"), nodes.policies(), now));
     CHECK(text.find(R"("warning":"it lies","labels":{)") != std::string::npos);
   }
 
   TEST_CASE_FIXTURE(house, "one node in full has every series, and the values that each rule compares") {
-    std::string text;
-    json_writer out(text);
-    write_node_in_full(out, *nodes.find("node-a"), nodes.policies(), now);
+    const std::string text = whole(*node_in_full(*nodes.find("node-a"), nodes.policies(), now));
     const std::string start =
         "{" + node_a_head +
         R"(,"labels":{},"verdicts":[{"policy":"default/power","strategy":"dontschedule","mode":"Enforce","state":"violating",)"
@@ -208,7 +204,53 @@ TEST_SUITE("aggregator/ops/json") {
     CHECK(text.substr(0, start.size()) == start);
     CHECK(text.find(R"("family":"rapl_energy_joules_total","labels":{"zone":"package","package":"1"})") !=
           std::string::npos);
-    CHECK(text.ends_with("]}"));
+    CHECK(text.ends_with("]}\n"));
+  }
+
+  TEST_CASE_FIXTURE(house, "a node of ten thousand series takes many slices, and an ordinary one takes one") {
+    add_many_of_foo("evil", 10'000, 32);
+    const auto page = node_in_full(*nodes.find("evil"), nodes.policies(), now);
+    const auto steps = static_cast<std::size_t>(steps_of(*page));
+    const std::string text = whole(*page);
+    CHECK(steps > text.size() / 70'000);
+    std::size_t series = 0;
+    const std::string_view begin = R"({"family":"foo",)";
+    for (auto at = text.find(begin); at != std::string::npos; at = text.find(begin, at + 1)) ++series;
+    CHECK(series == 10'000);
+    CHECK(text.ends_with("]}\n"));
+    CHECK(steps_of(*node_in_full(*nodes.find("node-a"), nodes.policies(), now)) == 1);
+  }
+
+  TEST_CASE_FIXTURE(house, "a node's verdicts of a thousand policies take several slices") {
+    add_policies(999);
+    const auto page = node_in_full(*nodes.find("node-a"), nodes.policies(), now);
+    CHECK(steps_of(*page) >= 3);
+    const json::object answer = parsed(whole(*page));
+    CHECK(answer.at("verdicts").as_array().size() == 1'000);
+    CHECK(answer.at("series").as_array().size() == 12);
+  }
+
+  TEST_CASE_FIXTURE(house, "a node's page is of the catalog that it began with, also if the node is gone") {
+    add_many_of_foo("many", 3'000, 2);
+    const std::string at_once = whole(*node_in_full(*nodes.find("many"), nodes.policies(), now));
+    const auto of_changed = node_in_full(*nodes.find("many"), nodes.policies(), now);
+    REQUIRE(of_changed->step());
+    const auto of_forgotten = node_in_full(*nodes.find("many"), nodes.policies(), now);
+    REQUIRE(of_forgotten->step());
+    add("many", store::two_packages());
+    const bool same_if_changed = whole(*of_changed) == at_once;
+    CHECK(same_if_changed);
+    nodes.forget({nodes.find("many")->id});
+    const bool same_if_forgotten = whole(*of_forgotten) == at_once;
+    CHECK(same_if_forgotten);
+  }
+
+  TEST_CASE_FIXTURE(house, "a slice of the node list ends where a metric had to be found among many series") {
+    for (const char* name : {"evil-0", "evil-1", "evil-2"}) add(name, many_of_foo(6'000, 1));
+    fleet_query q;
+    q.metrics = {{"foo", ask("foo", {}), true}};
+    q.now = now;
+    CHECK(steps_of(*fleet_json(nodes, std::move(q))) == 4);  // one for each of them, one for the others
   }
 
   TEST_CASE_FIXTURE(house, "a rule that clears elsewhere than at its target says where") {
@@ -216,9 +258,7 @@ TEST_SUITE("aggregator/ops/json") {
     p->strategies.front().rules.front().definition.clear = from_integer(55);
     policy::policy_table table = nodes.policies();
     table.begin()->second = p;
-    std::string text;
-    json_writer out(text);
-    write_node_in_full(out, *nodes.find("node-a"), table, now);
+    const std::string text = whole(*node_in_full(*nodes.find("node-a"), table, now));
     CHECK_MESSAGE(text.find(R"({"rule":"rapl_power_watts GreaterThan 60","clear":55,"value":122.1)") !=
                       std::string::npos,
                   text.substr(0, 600));
@@ -230,9 +270,7 @@ TEST_SUITE("aggregator/ops/json") {
     p->strategies.front().verdicts = nullptr;
     policy::policy_table table = nodes.policies();
     table.begin()->second = p;
-    std::string text;
-    json_writer out(text);
-    write_node_in_full(out, *nodes.find("node-a"), table, now);
+    const std::string text = whole(*node_in_full(*nodes.find("node-a"), table, now));
     CHECK_MESSAGE(text.find(R"("strategy":"minimizepower","mode":"Enforce","rules":[)") != std::string::npos,
                   text.substr(0, 600));
   }

@@ -7,6 +7,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -90,9 +91,7 @@ TEST_SUITE("aggregator/ops/metrics") {
     auto p = std::make_shared<policy::published_policy>(*table.begin()->second);
     p->strategies.front().rules = {rule};
     table.begin()->second = p;
-    std::string text;
-    json_writer out(text);
-    write_node_in_full(out, node("node-d"), table, store::at_s(101));
+    const std::string text = joined(whole(node_in_full(node("node-d"), table, store::at_s(101))));
     CHECK(text.find(R"({"rule":"my_frac GreaterThan 1","value":0.1,)") != std::string::npos);
   }
 
@@ -198,6 +197,35 @@ TEST_SUITE("aggregator/ops/metrics") {
       CHECK(text.find("a_first{node=\"worker-0\"") != std::string::npos);
       CHECK(text.find("# cut off: ") != std::string::npos);
     }
+  }
+
+  TEST_CASE_FIXTURE(house, "the series of one node's family take many slices if they are many or long") {
+    add_many_of_foo("evil", 10'000, 32);
+    const auto answer = whole(fleet_exposition(nodes, {"foo"}, store::at_s(101)));
+    std::size_t longest = 0;  // each piece is what one slice has written
+    for (const std::string& piece : answer.body) longest = std::max(longest, piece.size());
+    CHECK(longest < 70'000);
+    const std::string text = joined(answer);
+    CHECK(text.starts_with("# TYPE foo gauge\nfoo{node=\"evil\",series=\"0\",label_1=\"fifteen letters\","));
+    CHECK(std::count(text.begin(), text.end(), '\n') == 1 + 10'000);
+  }
+
+  TEST_CASE_FIXTURE(
+      house,
+      "a family's series on a node come once each, also if the node changes or goes while it is written") {
+    add_many_of_foo("many", 3'000, 1);
+    const std::string at_once = joined(whole(fleet_exposition(nodes, {"foo"}, store::at_s(101))));
+    CHECK(at_once.ends_with("foo{node=\"many\",series=\"2999\"} 1\n"));
+    const auto of_changed = fleet_exposition(nodes, {"foo"}, store::at_s(101));
+    REQUIRE(of_changed->step());
+    const auto of_forgotten = fleet_exposition(nodes, {"foo"}, store::at_s(101));
+    REQUIRE(of_forgotten->step());
+    add_many_of_foo("many", 10, 1);
+    const bool same_if_changed = joined(whole(*of_changed)) == at_once;
+    CHECK(same_if_changed);
+    nodes.forget({nodes.find("many")->id});
+    const bool same_if_forgotten = joined(whole(*of_forgotten)) == at_once;
+    CHECK(same_if_forgotten);
   }
 
   TEST_CASE("our own numbers come with their family's help and type") {
