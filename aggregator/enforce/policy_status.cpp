@@ -58,10 +58,8 @@ std::string would_label(const store::view& nodes, const std::string& policy) {
   policy::label_lister would(policy, named);
   for (const auto& [name, node] : nodes.nodes()) would.add(name, node->would_be);
   std::string out;
-  for (const policy::listed_label& l : would.take()) {
-    const std::vector<std::string> first(l.nodes.begin(), l.nodes.end());
-    add(out, fmt::format("{} would get the label {}", first_few(first, named, l.count), l.label));
-  }
+  for (const policy::listed_label& l : would.take())
+    add(out, fmt::format("{} would get the label {}", first_few(l.nodes, named, l.count), l.label));
   return out;
 }
 

@@ -2,6 +2,7 @@
 #include "aggregator/ops/json_pieces.hpp"
 #include "aggregator/ops/summary_json.hpp"
 #include "aggregator/policy/published/label_list.hpp"
+#include "aggregator/store/walk.hpp"
 #include "common/text/json_writer.hpp"
 #include "common/text/plain.hpp"
 
@@ -18,9 +19,9 @@ namespace {
 /// How many nodes are in a state that people should know of, and the names of the first ones.
 struct concerned {
   std::size_t count = 0;
-  std::vector<std::string_view> names;
+  std::vector<std::string> names;  // copies, because nodes may be forgotten between two slices
 
-  void add(std::string_view name, std::size_t most) {
+  void add(const std::string& name, std::size_t most) {
     ++count;
     if (names.size() < most) names.push_back(name);
   }
@@ -29,14 +30,14 @@ struct concerned {
 void write_concerned(json_writer& out, std::string_view key, const concerned& c) {
   if (c.count == 0) return;
   out.key(key).begin_object().field("count", c.count).key("nodes").begin_array();
-  for (const auto name : c.names) out.value(name);
+  for (const auto& name : c.names) out.value(name);
   out.end_array().end_object();
 }
 
 struct tally {
   concerned violating, held, missing, frozen;
 
-  void add(policy::state is, std::string_view name, std::size_t most) {
+  void add(policy::state is, const std::string& name, std::size_t most) {
     switch (is) {
       case policy::state::pass: break;
       case policy::state::violating: violating.add(name, most); break;
@@ -76,70 +77,102 @@ void write_budget(json_writer& out, const policy::cost_report& costs) {
   out.end_object();
 }
 
-void write_policy(json_writer& out, const store::view& nodes, const policy::published_policy& p,
-                  const std::optional<policy::cost_report>& costs, std::size_t most_nodes) {
-  const bool dry_run = p.how == policy::mode::dry_run;
-  std::vector<tally> verdicts(p.strategies.size());
-  policy::label_lister carried(p.key.name, most_nodes), would(p.key.name, most_nodes);
-  for (const auto& [name, node] : nodes.nodes()) {
-    for (std::size_t i = 0; i < verdicts.size(); ++i) {
-      const auto& of = p.strategies[i].verdicts;  // null: it judges no node
-      if (of != nullptr) verdicts[i].add(of->load(node->id).what, name, most_nodes);
+/// A policy and what it does at the nodes that were shown to it.
+class policy_entry {
+ public:
+  /// `p` must outlive it.
+  policy_entry(const policy::published_policy& p, std::size_t most_nodes)
+      : p_(p),
+        most_nodes_(most_nodes),
+        verdicts_(p.strategies.size()),
+        carried_(p.key.name, most_nodes),
+        would_(p.key.name, most_nodes) {}
+
+  /// Shows it the next node by name. Returns how many verdicts and labels that was to look at.
+  std::size_t see(const store::node_view& node) {
+    for (std::size_t i = 0; i < verdicts_.size(); ++i) {
+      const auto& of = p_.strategies[i].verdicts;  // null: it judges no node
+      if (of != nullptr) verdicts_[i].add(of->load(node.id).what, node.name, most_nodes_);
     }
-    carried.add(name, node->labels);
-    if (dry_run) would.add(name, node->would_be);
+    carried_.add(node.name, node.labels);
+    if (is_dry_run()) would_.add(node.name, node.would_be);
+    return 1 + verdicts_.size() + node.labels.size() + (is_dry_run() ? node.would_be.size() : 0);
   }
-  out.begin_object().field("namespace", p.key.name_space).field("name", p.key.name);
-  out.field("revision", p.revision).field("mode", policy::to_string(p.how)).key("strategies").begin_array();
-  for (std::size_t i = 0; i < verdicts.size(); ++i) {
-    const policy::published_strategy& s = p.strategies[i];
-    out.begin_object()
-        .field("strategy", policy::to_string(s.kind))
-        .field("logicalOperator", policy::to_string(s.op));
-    const policy::strategy_description& is = policy::description_of(s.kind);
-    if (is.has_power_terms) out.field("terms", policy::to_string(s.power));
-    if (is.on_missing) out.field("onMissing", policy::to_string(s.on_missing));
-    if (s.max_nodes) out.field("maxNodes", policy::to_string(*s.max_nodes));
-    if (s.cool_down > duration::zero()) out.field("coolDown", duration_text(s.cool_down));
-    out.key("rules").begin_array();
-    for (const auto& r : s.rules) out.value(in_full(s.kind, r));
+
+  void write(json_writer& out, const std::optional<policy::cost_report>& costs) {
+    out.begin_object().field("namespace", p_.key.name_space).field("name", p_.key.name);
+    out.field("revision", p_.revision)
+        .field("mode", policy::to_string(p_.how))
+        .key("strategies")
+        .begin_array();
+    for (std::size_t i = 0; i < verdicts_.size(); ++i) {
+      const policy::published_strategy& s = p_.strategies[i];
+      out.begin_object()
+          .field("strategy", policy::to_string(s.kind))
+          .field("logicalOperator", policy::to_string(s.op));
+      const policy::strategy_description& is = policy::description_of(s.kind);
+      if (is.has_power_terms) out.field("terms", policy::to_string(s.power));
+      if (is.on_missing) out.field("onMissing", policy::to_string(s.on_missing));
+      if (s.max_nodes) out.field("maxNodes", policy::to_string(*s.max_nodes));
+      if (s.cool_down > duration::zero()) out.field("coolDown", duration_text(s.cool_down));
+      out.key("rules").begin_array();
+      for (const auto& r : s.rules) out.value(in_full(s.kind, r));
+      out.end_array();
+      const tally& t = verdicts_[i];
+      write_concerned(out, "violating", t.violating);
+      write_concerned(out, "held", t.held);
+      write_concerned(out, "missing", t.missing);
+      write_concerned(out, "frozen", t.frozen);
+      out.end_object();
+    }
     out.end_array();
-    const tally& t = verdicts[i];
-    write_concerned(out, "violating", t.violating);
-    write_concerned(out, "held", t.held);
-    write_concerned(out, "missing", t.missing);
-    write_concerned(out, "frozen", t.frozen);
+    const auto write_labels = [&out](std::string_view key, policy::label_lister& of) {
+      out.key(key).begin_array();
+      for (const auto& l : of.take()) {
+        out.begin_object().field("label", l.label).field("count", l.count).key("nodes").begin_array();
+        for (const auto& name : l.nodes) out.value(name);
+        out.end_array().end_object();
+      }
+      out.end_array();
+    };
+    write_labels("labels", carried_);
+    if (is_dry_run()) write_labels("wouldLabel", would_);
+    if (costs) {
+      const auto at = std::ranges::find(costs->policies, p_.key, &policy::cost_report::line::policy);
+      if (at != costs->policies.end()) write_cost(out, at->takes, costs->nodes);
+    }
     out.end_object();
   }
-  out.end_array();
-  const auto write_labels = [&out](std::string_view key, policy::label_lister& of) {
-    out.key(key).begin_array();
-    for (const auto& l : of.take()) {
-      out.begin_object().field("label", l.label).field("count", l.count).key("nodes").begin_array();
-      for (const auto name : l.nodes) out.value(name);
-      out.end_array().end_object();
-    }
-    out.end_array();
-  };
-  write_labels("labels", carried);
-  if (dry_run) write_labels("wouldLabel", would);
-  if (costs) {
-    const auto at = std::ranges::find(costs->policies, p.key, &policy::cost_report::line::policy);
-    if (at != costs->policies.end()) write_cost(out, at->takes, costs->nodes);
-  }
-  out.end_object();
-}
+
+ private:
+  bool is_dry_run() const { return p_.how == policy::mode::dry_run; }
+
+  const policy::published_policy& p_;
+  const std::size_t most_nodes_;
+  std::vector<tally> verdicts_;  // by strategy
+  policy::label_lister carried_, would_;
+};
 
 class policies_in_slices final : public http::slices {
  public:
   policies_in_slices(const policy::view& nodes, policy_report about, std::size_t most_nodes)
-      : nodes_(nodes), about_(std::move(about)), most_nodes_(most_nodes) {
+      : about_(std::move(about)), most_nodes_(most_nodes), place_(nodes) {
     for (const auto& [key, p] : nodes.policies()) policies_.push_back(p);
     answer_.out().begin_object().key("policies").begin_array();
   }
   bool step() override {
     if (at_ == policies_.size()) return false;
-    write_policy(answer_.out(), nodes_, *policies_[at_++], about_.costs, most_nodes_);
+    if (!open_) open_.emplace(*policies_[at_], most_nodes_);
+    std::size_t looks = 0;
+    const bool more = place_.go_on([&](const store::node_view& node) {
+      looks += open_->see(node);
+      return looks < looks_per_slice;
+    });
+    if (more) return true;
+    open_->write(answer_.out(), about_.costs);
+    open_.reset();
+    place_.restart();
+    ++at_;
     answer_.end_slice();
     return true;
   }
@@ -154,11 +187,14 @@ class policies_in_slices final : public http::slices {
   }
 
  private:
-  const policy::view& nodes_;
+  static constexpr std::size_t looks_per_slice = 10'000;  // at verdicts and labels
+
   const policy_report about_;
   const std::size_t most_nodes_;
   std::vector<std::shared_ptr<const policy::published_policy>> policies_;  // as they were in the beginning
   std::size_t at_ = 0;
+  std::optional<policy_entry> open_;  // policies_[at_], while nodes are shown to it
+  store::walk place_;
   json_pieces answer_;
 };
 

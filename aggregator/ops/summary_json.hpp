@@ -21,8 +21,8 @@ std::unique_ptr<http::slices> status_json(const policy::view& nodes, self_report
                                           const decision_totals& decisions, instant now, std::string time);
 
 /// GET /api/v1/policies: every policy in force with its rules and the nodes that violate it, at most
-/// `most_nodes` names each, and the problems in policy texts. Each policy needs a walk over all nodes and is
-/// a slice of its own. `nodes` must outlive it.
+/// `most_nodes` names each, and the problems in policy texts. Each policy needs a walk over all nodes,
+/// with their labels, in slices of its own. `nodes` must outlive it.
 std::unique_ptr<http::slices> policy_list(const policy::view& nodes, policy_report about,
                                           std::size_t most_nodes);
 

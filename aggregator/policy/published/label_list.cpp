@@ -11,7 +11,7 @@ void label_lister::add(std::string_view node, const std::map<std::string, std::s
   for (const auto& [key, value] : labels) {
     if (policy_of(key) != policy_) continue;
     listed_label& l = found_[key + "=" + value];
-    if (++l.count <= most_names_) l.nodes.push_back(node);
+    if (++l.count <= most_names_) l.nodes.emplace_back(node);
   }
 }
 

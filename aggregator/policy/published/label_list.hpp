@@ -12,7 +12,7 @@ namespace binnacle::policy {
 struct listed_label {
   std::string label;  ///< "key=value"
   std::size_t count = 0;
-  std::vector<std::string_view> nodes;  ///< the first by name; valid as long as the names that add() got
+  std::vector<std::string> nodes;  ///< the first by name
 };
 
 /// Collects, out of nodes' labels, those that one policy may give, by label. Policies of one name in two

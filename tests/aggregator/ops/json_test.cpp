@@ -385,6 +385,25 @@ TEST_SUITE("aggregator/ops/json") {
     CHECK(whole(*list).find(R"("name":"power")") != std::string::npos);
   }
 
+  TEST_CASE_FIXTURE(house,
+                    "nodes of many labels are looked at in several slices for a policy, also if one goes") {
+    for (int i = 0; i < 12'000; ++i) {
+      const std::string key = "telemetry.aware.scheduling.power/" + std::to_string(i);
+      node("node-a").labels[key] = "x";
+      node("node-b").labels[key] = "x";
+    }
+    const std::string at_once = whole(*policy_list(nodes, {}, 2));
+    CHECK(at_once.find(
+              R"({"label":"telemetry.aware.scheduling.power/7=x","count":2,"nodes":["node-a","node-b"]})") !=
+          std::string::npos);
+    CHECK(steps_of(*policy_list(nodes, {}, 2)) == 4);  // one for each of these two nodes
+    const auto list = policy_list(nodes, {}, 2);
+    REQUIRE(list->step());
+    nodes.forget({store::node_id{0}});
+    const bool same_if_forgotten = whole(*list) == at_once;
+    CHECK(same_if_forgotten);
+  }
+
   TEST_CASE_FIXTURE(house, "sources that work in part are counted beside those that do not work") {
     CHECK(whole(*status_json(nodes, {}, {}, {}, now, "")).find("sourcesInPart") == std::string::npos);
     node("node-a").sources = {{"bmc", true, "2 of 9 sensors cannot be read"}};

@@ -64,7 +64,7 @@ TEST_SUITE("aggregator/policy/published/labels") {
     REQUIRE(found.size() == 2);
     CHECK(found[0].label == "hot=violating");
     CHECK(found[0].count == 3);
-    CHECK(found[0].nodes == std::vector<std::string_view>{"n1", "n3"});
+    CHECK(found[0].nodes == std::vector<std::string>{"n1", "n3"});
     CHECK(found[1].label == "telemetry.aware.scheduling.hot/zone=a");
     CHECK(found[1].count == 1);
     CHECK(list.take().empty());
