@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 
 namespace binnacle::questions {
@@ -176,10 +177,20 @@ bool selector::matches(const look_up& label) const {
 }
 
 bool selector::matches(const metrics::label_set& labels) const {
-  return matches([&labels](std::string_view key) {
-    const auto at = std::find_if(labels.begin(), labels.end(), [&](const auto& l) { return l.first == key; });
-    return at == labels.end() ? std::nullopt : std::optional<std::string_view>(at->second);
-  });
+  // One pass over the labels. A look through them for each requirement would be a thousand comparisons for
+  // a series of 32 labels, and a metric may have ten thousand such series.
+  std::array<std::optional<std::string_view>, most_requirements> found;
+  for (const auto& [name, value] : labels) {
+    auto at = std::lower_bound(requirements_.begin(), requirements_.end(), name,
+                               [](const requirement& r, const std::string& key) { return r.key < key; });
+    for (; at != requirements_.end() && at->key == name; ++at) {
+      auto& here = found[static_cast<std::size_t>(at - requirements_.begin())];
+      if (!here) here = value;
+    }
+  }
+  std::size_t i = 0;
+  return std::all_of(requirements_.begin(), requirements_.end(),
+                     [&](const requirement& r) { return holds(r, found[i++]); });
 }
 
 std::string selector::text() const {

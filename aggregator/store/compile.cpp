@@ -9,7 +9,6 @@
 #include <cstdlib>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 namespace binnacle::store {
@@ -72,45 +71,15 @@ std::vector<plan::term> terms_of(const shape& s, const indexes& chosen, std::int
   return out;
 }
 
-/// Finds a family's series by their labels, in any order of the labels.
-class family_index {
- public:
-  family_index(const shape& s, std::string_view family) : shape_(s), family_(family) {
-    for (const std::uint32_t i : s.of_family(family))
-      by_hash_.emplace(series_hash(family, s.all[i].labels), i);
-  }
-  std::string_view family() const noexcept { return family_; }
-  const std::uint32_t* find(const metrics::label_set& labels) const {
-    for (auto [at, end] = by_hash_.equal_range(series_hash(family_, labels)); at != end; ++at) {
-      const metrics::label_set& has = shape_.all[at->second].labels;
-      if (has.size() == labels.size() && std::is_permutation(has.begin(), has.end(), labels.begin()))
-        return &at->second;
-    }
-    return nullptr;
-  }
-
- private:
-  const shape& shape_;
-  std::string_view family_;
-  std::unordered_multimap<std::size_t, std::uint32_t> by_hash_;
-};
-
 /// The counter behind each of the series. Empty unless every series has a counter of its own and one read
 /// gives them all: a mean needs all counters and the time of one instant.
 indexes integrals_of(const shape& s, const indexes& chosen) {
   indexes out;
-  std::optional<family_index> counters;  // of the last family: its series follow one another
+  const std::uint16_t group = s.group_of[chosen.front()];
   for (const std::uint32_t i : chosen) {
-    const metrics::family* f = metrics::find(s.all[i].family);
-    if (f == nullptr || f->integral.family.empty()) return {};
-    metrics::label_set labels = s.all[i].labels;
-    if (!f->integral.label.empty()) labels.emplace_back(f->integral.label, f->integral.value);
-    if (!counters || counters->family() != f->integral.family) counters.emplace(s, f->integral.family);
-    const std::uint32_t* at = counters->find(labels);
-    if (at == nullptr || s.group_of[*at] != s.group_of[chosen.front()] ||
-        s.group_of[i] != s.group_of[chosen.front()])
-      return {};
-    out.push_back(*at);
+    const std::uint32_t* counter = s.counter_of(i);
+    if (counter == nullptr || s.group_of[*counter] != group || s.group_of[i] != group) return {};
+    out.push_back(*counter);
   }
   return out;
 }

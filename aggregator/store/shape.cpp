@@ -87,6 +87,24 @@ bool is_of_a_pod(const shape::series& s) {
 void mix(std::size_t& h, std::size_t v) noexcept { h ^= v + 0x9e3779b97f4a7c15u + (h << 6) + (h >> 2); }
 void mix(std::size_t& h, std::string_view text) noexcept { mix(h, keyed_hash{}(text)); }
 
+std::size_t label_hash(std::string_view name, std::string_view value) noexcept {
+  std::size_t h = 0;
+  mix(h, name);
+  mix(h, value);
+  return h;
+}
+/// A sum, so the order of the labels does not matter.
+std::size_t labels_hash(const metrics::label_set& labels) noexcept {
+  std::size_t sum = 0;
+  for (const auto& [name, value] : labels) sum += label_hash(name, value);
+  return sum;
+}
+/// series_hash() of a series with that labels_hash().
+std::size_t with_family(std::size_t labels, std::string_view family) noexcept {
+  mix(labels, family);
+  return labels;
+}
+
 std::size_t hash_of(const shape& s) noexcept {
   std::size_t h = s.announced;
   for (const shape::series& one : s.all) {
@@ -119,11 +137,29 @@ std::shared_ptr<const T> find_same(const std::unordered_multimap<std::size_t, st
   return nullptr;
 }
 
-/// Equal families and labels, in whatever order the labels stand.
+/// The labels in an order of their own. With `more`, that label is among them.
+std::vector<std::pair<std::string_view, std::string_view>> sorted(const metrics::label_set& labels,
+                                                                  const metrics::member& more = {}) {
+  std::vector<std::pair<std::string_view, std::string_view>> out;
+  out.reserve(labels.size() + 1);
+  for (const auto& [name, value] : labels) out.emplace_back(name, value);
+  if (!more.label.empty()) out.emplace_back(more.label, more.value);
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+/// Equal families and labels, in whatever order the labels stand. An agent chooses the order. So the labels
+/// are sorted: to look for each of 32 among the other 32 would take a thousand comparisons.
 bool same_series(const shape::series& a, const shape::series& b) {
-  return a.family == b.family &&
-         (a.labels == b.labels || (a.labels.size() == b.labels.size() &&
-                                   std::is_permutation(a.labels.begin(), a.labels.end(), b.labels.begin())));
+  return a.family == b.family && (a.labels == b.labels || (a.labels.size() == b.labels.size() &&
+                                                           sorted(a.labels) == sorted(b.labels)));
+}
+
+/// Whether `counter` is what `by` says of a series with these labels.
+bool is_counter_of(const metrics::label_set& labels, const metrics::member& by,
+                   const shape::series& counter) {
+  return counter.family == by.family && counter.labels.size() == labels.size() + (by.label.empty() ? 0 : 1) &&
+         sorted(labels, by) == sorted(counter.labels);
 }
 
 class maker {
@@ -149,12 +185,14 @@ class maker {
     for (std::uint32_t i = 0; i < announced_.series.size(); ++i) keep(i);
     if (made_.refused_series == 0) std::vector<std::uint32_t>().swap(made_.what.places);
     index();
+    find_counters();
     return std::move(made_);
   }
 
  private:
   struct claim {
     bool looked_at = false, taken = false;
+    std::size_t labels = 0;  // labels_hash()
     shape::series what;
   };
 
@@ -217,7 +255,8 @@ class maker {
     s = {std::move(from.family), std::move(from.labels), {}, from.exponent, from.type, from.group,
          std::move(from.help)};
     if (f != nullptr) put_in_order(s.labels, *f);
-    const std::size_t hash = series_hash(s.family, s.labels);
+    claims_[i].labels = labels_hash(s.labels);
+    const std::size_t hash = with_family(claims_[i].labels, s.family);
     for (auto [at, end] = by_hash_.equal_range(hash); at != end; ++at) {
       if (same_series(claims_[at->second].what, s))
         return refuse_series(s.family, "the same family and labels are announced twice");
@@ -286,6 +325,29 @@ class maker {
       s.stale_after_ns.push_back(std::int64_t{g.stale_after_ms} * 1'000'000);
   }
 
+  std::uint32_t place_of(std::uint32_t i) const {
+    return made_.what.places.empty() ? i : made_.what.places[i];
+  }
+
+  /// They are found here and not with each plan: a plan may be made on a loop that others wait for.
+  void find_counters() {
+    shape& s = made_.what;
+    for (std::uint32_t i = 0; i < claims_.size(); ++i) {
+      if (!claims_[i].taken || known_[i] == nullptr) continue;
+      const metrics::member& by = known_[i]->integral;
+      if (by.family.empty()) continue;
+      std::size_t labels = claims_[i].labels;
+      if (!by.label.empty()) labels += label_hash(by.label, by.value);
+      const std::uint32_t here = place_of(i);
+      for (auto [at, end] = by_hash_.equal_range(with_family(labels, by.family)); at != end; ++at) {
+        const std::uint32_t there = place_of(at->second);
+        if (!is_counter_of(s.all[here].labels, by, s.all[there])) continue;
+        if (s.counters.empty()) s.counters.assign(s.all.size(), nowhere);
+        s.counters[here] = there;
+      }
+    }
+  }
+
   wire::catalog announced_;
   made_shape made_;
   std::vector<const metrics::family*> known_;  // by series: null: none of ours
@@ -308,15 +370,7 @@ bool same_groups(const shape& a, const shape& b) {
 }  // namespace
 
 std::size_t series_hash(std::string_view family, const metrics::label_set& labels) noexcept {
-  std::size_t sum = 0;
-  for (const auto& [name, value] : labels) {
-    std::size_t one = 0;
-    mix(one, name);
-    mix(one, value);
-    sum += one;
-  }
-  mix(sum, family);
-  return sum;
+  return with_family(labels_hash(labels), family);
 }
 
 std::span<const std::uint32_t> shape::of_family(std::string_view family) const noexcept {
@@ -331,6 +385,10 @@ const std::uint32_t* shape::of_flat(std::string_view flat) const noexcept {
   const auto at =
       std::partition_point(by_flat.begin(), by_flat.end(), [&](auto i) { return all[i].flat < flat; });
   return at != by_flat.end() && all[*at].flat == flat ? &*at : nullptr;
+}
+
+const std::uint32_t* shape::counter_of(std::uint32_t i) const noexcept {
+  return counters.empty() || counters[i] == nowhere ? nullptr : &counters[i];
 }
 
 result<made_shape> make_shape(wire::catalog announced, const catalog_limits& limits) {

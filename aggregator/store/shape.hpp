@@ -52,13 +52,18 @@ struct shape {
   std::span<const std::uint32_t> of_family(std::string_view family) const noexcept;
   /// Points to the index in `all` of the series with that flat name; null if there is none.
   const std::uint32_t* of_flat(std::string_view flat) const noexcept;
+  /// Points to the index in `all` of the counter whose change gives the value of series `i`
+  /// (metrics::family::integral); null if there is none.
+  const std::uint32_t* counter_of(std::uint32_t i) const noexcept;
 
   std::shared_ptr<const name_parts> names;  ///< never null once made
 
   // Made by make_shape(): indexes of `all` sorted by family and by flat name, and the fields of `all` and
-  // `groups` that the hot path needs, side by side.
+  // `groups` that the hot path needs, side by side. `counters` has the index of each series' counter, or
+  // `nowhere`, and is empty if no series has one.
   std::vector<std::uint32_t> by_family;
   std::vector<std::uint32_t> by_flat;
+  std::vector<std::uint32_t> counters;
   std::vector<std::uint16_t> group_of;
   std::vector<std::int64_t> stale_after_ns;
   std::size_t hash = 0;  ///< of what shape_pool compares

@@ -67,6 +67,30 @@ wire::catalog with_pods(int round) {
   return c;
 }
 
+/// 10,000 series of 32 labels. Every second one is the counter of another and has its labels in the other
+/// order.
+wire::catalog in_other_order(int round) {
+  wire::catalog c;
+  c.version = static_cast<std::uint32_t>(round);
+  c.groups.push_back({"rapl", fmt::format("{}", round), 1000, 10'000});
+  metrics::label_set more;
+  for (int i = 0; i < 30; ++i) more.emplace_back(fmt::format("label_{:040}", i), "v");
+  for (int i = 0; i < 10'000; ++i) {
+    const bool counter = i >= 5'000;
+    wire::series_info s;
+    s.family = counter ? "rapl_energy_joules_total" : "rapl_power_watts";
+    s.labels = {{"package", fmt::format("{}", i % 5'000)}};
+    if (counter) {
+      s.labels.emplace_back("zone", "package");
+      s.labels.insert(s.labels.end(), more.rbegin(), more.rend());
+    } else {
+      s.labels.insert(s.labels.end(), more.begin(), more.end());
+    }
+    c.series.push_back(std::move(s));
+  }
+  return c;
+}
+
 /// An agent and its session at an aggregator, which keeps columns for this many windows of one metric.
 struct link {
   link(std::string_view metric, int columns)
@@ -184,6 +208,9 @@ void measure(benchmark::State& state, const char* metric, wire::catalog (*catalo
 
 void BM_catalog_largest(benchmark::State& state) { measure(state, "os_hugepages_total_bytes", largest); }
 BENCHMARK(BM_catalog_largest)->Arg(0)->Arg(1)->Arg(20)->ArgName("columns")->UseManualTime();
+
+void BM_catalog_other_order(benchmark::State& state) { measure(state, "rapl_power_watts", in_other_order); }
+BENCHMARK(BM_catalog_other_order)->Arg(0)->Arg(1)->ArgName("columns")->UseManualTime();
 
 void BM_catalog_pod_change(benchmark::State& state) { measure(state, "exporter_metric_1", with_pods); }
 BENCHMARK(BM_catalog_pod_change)->Arg(0)->Arg(20)->ArgName("columns")->UseManualTime();

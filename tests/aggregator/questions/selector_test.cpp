@@ -16,10 +16,14 @@ namespace {
 bool matches(const std::string& text, const std::map<std::string, std::string>& labels) {
   const auto s = selector::parse(text);
   REQUIRE(s.has_value());
-  return s->matches([&](std::string_view key) {
+  const bool does = s->matches([&](std::string_view key) {
     const auto at = labels.find(std::string(key));
     return at == labels.end() ? std::nullopt : std::optional<std::string_view>(at->second);
   });
+  // A series' labels stand in any order.
+  CHECK(s->matches(metrics::label_set(labels.begin(), labels.end())) == does);
+  CHECK(s->matches(metrics::label_set(labels.rbegin(), labels.rend())) == does);
+  return does;
 }
 
 std::string object(const std::string& text) {
@@ -64,6 +68,22 @@ TEST_SUITE("aggregator/questions/selector") {
       CHECK(matches(r.text, {{"zone", "b"}}) == r.zone_b);
       CHECK(matches(r.text, {}) == r.without);
     }
+  }
+
+  TEST_CASE("requirements are matched with the labels of their keys, however many both are") {
+    const std::map<std::string, std::string> labels{
+        {"a", "1"}, {"b", "2"}, {"c", "3"}, {"d", "4"}, {"e", "5"}};
+    CHECK(matches("e=5,a=1,c in (2,3),!f,d,d!=5,d>3,d<5", labels));
+    CHECK_FALSE(matches("e=5,a=1,c in (2,3),!f,d,d!=5,d>3,d<4", labels));
+    CHECK_FALSE(matches("e=5,a=1,c=2", labels));
+    CHECK_FALSE(matches("a,b,c,d,e,f", labels));
+    CHECK_FALSE(matches("!aa,!b", labels));
+  }
+
+  TEST_CASE("of two labels of one name the first counts") {
+    const metrics::label_set labels{{"a", "1"}, {"a", "2"}};
+    CHECK(selector::parse("a=1")->matches(labels));
+    CHECK_FALSE(selector::parse("a=2")->matches(labels));
   }
 
   TEST_CASE("greater and less compare integers and refuse other values") {

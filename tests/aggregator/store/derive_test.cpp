@@ -337,6 +337,68 @@ TEST_SUITE("aggregator/store/derive") {
             ->what;
     CHECK(compile(without, metrics::resolve("rapl_power_watts")).integral.empty());
   }
+
+  TEST_CASE("a counter has the labels of its gauge, in whatever order both stand") {
+    using labels = metrics::label_set;
+    const labels gauge{{"package", "0"}, {"a", "1"}, {"b", "2"}};
+    const auto integral = [](const labels& of_gauge, const labels& of_counter) {
+      catalog_builder c;
+      c.group("rapl").series("rapl_energy_joules_total", of_counter, 0, metrics::kind::counter);
+      c.series("rapl_energy_joules_total", of_counter, 0, metrics::kind::counter);  // refused: it comes twice
+      c.series("rapl_power_watts", of_gauge, -1);
+      const shape s = make_shape(c, {})->what;
+      REQUIRE(s.all.size() == 2);
+      return compile(s, metrics::resolve("rapl_power_watts")).integral;
+    };
+    for (const labels& same : {labels{{"zone", "package"}, {"package", "0"}, {"a", "1"}, {"b", "2"}},
+                               labels{{"b", "2"}, {"a", "1"}, {"package", "0"}, {"zone", "package"}},
+                               labels{{"a", "1"}, {"zone", "package"}, {"b", "2"}, {"package", "0"}}}) {
+      const auto found = integral(gauge, same);
+      REQUIRE(found.size() == 1);
+      CHECK(found.front().series == 0);
+    }
+    for (const labels& other :
+         {labels{{"package", "0"}, {"a", "1"}, {"b", "2"}},                                      // no zone
+          labels{{"zone", "core"}, {"package", "0"}, {"a", "1"}, {"b", "2"}},                    // another
+          labels{{"zone", "package"}, {"package", "0"}, {"a", "1"}},                             // one less
+          labels{{"zone", "package"}, {"package", "0"}, {"a", "1"}, {"b", "2"}, {"c", "3"}},     // one more
+          labels{{"zone", "package"}, {"package", "0"}, {"a", "2"}, {"b", "1"}},                 // mixed up
+          labels{{"zone", "package"}, {"package", "0"}, {"a", "1"}, {"a", "1"}, {"b", "2"}}}) {  // doubled
+      CHECK(integral(gauge, other).empty());
+    }
+    const labels doubled{{"package", "0"}, {"a", "1"}, {"a", "1"}, {"b", "2"}};
+    CHECK(integral(doubled, {{"zone", "package"}, {"a", "1"}, {"b", "2"}, {"a", "1"}, {"package", "0"}})
+              .size() == 1);
+    CHECK(integral(doubled, {{"zone", "package"}, {"a", "1"}, {"b", "2"}, {"b", "2"}, {"package", "0"}})
+              .empty());
+  }
+
+  TEST_CASE("hundreds of series with as many labels as there may be have a counter each") {
+    constexpr std::uint32_t many = 500;
+    metrics::label_set more;
+    for (int i = 10; i < 40; ++i) more.emplace_back("label_" + std::to_string(i), "v");
+    const metrics::label_set in_other_order(more.rbegin(), more.rend());
+    catalog_builder c;
+    c.group("rapl");
+    for (std::uint32_t i = 0; i < many; ++i) {
+      metrics::label_set labels{{"package", std::to_string(i)}};
+      labels.insert(labels.end(), more.begin(), more.end());
+      c.series("rapl_power_watts", labels, -1);
+    }
+    for (std::uint32_t i = many; i-- > 0;) {
+      metrics::label_set labels{{"zone", "package"}, {"package", std::to_string(i)}};
+      labels.insert(labels.end(), in_other_order.begin(), in_other_order.end());
+      c.series("rapl_energy_joules_total", labels, 0, metrics::kind::counter);
+    }
+    const shape s = make_shape(c, {})->what;
+    const plan p = compile(s, metrics::resolve("rapl_power_watts"));
+    REQUIRE(p.terms.size() == many);
+    REQUIRE(p.integral.size() == many);
+    for (std::uint32_t i = 0; i < many; ++i) {
+      CHECK(p.terms[i].series == i);
+      CHECK(p.integral[i].series == 2 * many - 1 - i);
+    }
+  }
 }
 
 TEST_SUITE("aggregator/store/derive/linear") {

@@ -225,6 +225,22 @@ TEST_SUITE("aggregator/store/shape") {
     CHECK(made->what.all.size() == 1);
   }
 
+  TEST_CASE("the counter behind a series is known, also after series that were refused") {
+    catalog_builder c = two_packages();
+    const shape whole = make_shape(c, {})->what;
+    REQUIRE(whole.counter_of(1) != nullptr);
+    CHECK(*whole.counter_of(1) == 6);
+    CHECK(whole.counter_of(3) == nullptr);  // there is no energy of the cores
+    CHECK(whole.counter_of(6) == nullptr);  // it is a counter
+    c.made.series[0] = {};
+    const shape without_first = make_shape(c, {})->what;
+    REQUIRE(without_first.counter_of(0) != nullptr);
+    CHECK(*without_first.counter_of(0) == 5);
+    const shape none = make_shape(catalog_builder().group("os").series("os_load1", {}, -2), {})->what;
+    CHECK(none.counters.empty());
+    CHECK(none.counter_of(0) == nullptr);
+  }
+
   TEST_CASE("a catalog out of bounds is refused as a whole, with its size") {
     catalog_builder c;
     c.group("textfile");
