@@ -17,6 +17,8 @@ namespace {
 constexpr std::size_t pretty_most = 128u << 10;
 /// Bytes of a metricLabelSelector in an answer, which repeats it with each item.
 constexpr std::size_t most_repeated = 2u << 10;
+/// To find out what a metric means at a node of more series may take a millisecond or several.
+constexpr std::size_t series_at_once = 2'000;
 
 std::string version_document() {
   std::string body;
@@ -61,6 +63,39 @@ class dressed final : public http::slices {
   const std::unique_ptr<http::slices> work_;
   face::counters& counted_;
   const bool pretty_;
+};
+
+/// Work that is done when it is its turn. Then the turn is kept until the loop has come round once more. So
+/// the loop does one such work at most between two looks at what others want, however many ask.
+class work_in_turn final : public http::slices {
+ public:
+  work_in_turn(std::function<http::response()> work, std::shared_ptr<bool> turn_is_taken)
+      : work_(std::move(work)), turn_is_taken_(std::move(turn_is_taken)) {}
+  ~work_in_turn() override { end_turn(); }
+  work_in_turn(const work_in_turn&) = delete;
+  work_in_turn& operator=(const work_in_turn&) = delete;
+
+  bool step() override {
+    if (has_turn_) {
+      end_turn();
+      return false;
+    }
+    if (*turn_is_taken_) return true;
+    *turn_is_taken_ = has_turn_ = true;
+    answer_ = work_();
+    return true;
+  }
+  http::response take() override { return std::move(answer_); }
+
+ private:
+  void end_turn() {
+    if (has_turn_) *turn_is_taken_ = has_turn_ = false;
+  }
+
+  const std::function<http::response()> work_;
+  const std::shared_ptr<bool> turn_is_taken_;
+  bool has_turn_ = false;
+  http::response answer_;
 };
 
 /// The 404 for a resource whose metrics we do not have.
@@ -179,9 +214,17 @@ face::outcome face::value(const path& p, const http::request& r) {
   }
   const instant now = sources_.now();
   asked a{p, *labels, *series, std::move(selector_json), r.caller, now, sources_.wall(now)};
-  if (p.nodes()) return p.all() ? nodes(std::move(a)) : node(a);
+  if (p.nodes() && p.all()) return nodes(std::move(a));
+  if (p.nodes()) return in_turn(p.object, [this, about = std::move(a)] { return node(about); });
   if (p.pods() && sources_.pods) return pods(std::move(a));
   return not_served(p, sources_.pods.has_value());
+}
+
+face::outcome face::in_turn(std::string_view node, std::function<http::response()> work) const {
+  const store::node_view* at = nodes_.find(node);
+  if (at == nullptr || at->cells == nullptr || at->cells->series().all.size() <= series_at_once)
+    return work();
+  return std::unique_ptr<http::slices>(std::make_unique<work_in_turn>(std::move(work), turn_is_taken_));
 }
 
 bool face::knows(std::string_view metric) {

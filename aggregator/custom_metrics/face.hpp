@@ -80,9 +80,13 @@ class face {
   http::response discovery(const path& p, const http::request& r);
   http::response openapi(const http::request& r);
   outcome value(const path& p, const http::request& r);
+  /// `work` answers a question about this one node. It is done at once, but for a node of many series in a
+  /// turn of the loop that no other such question has.
+  outcome in_turn(std::string_view node, std::function<http::response()> work) const;
   outcome nodes(asked a);
   http::response node(const asked& a);
   outcome pods(asked a);
+  http::response one_pod(const asked& a);
   bool selects(const questions::selector& labels, const store::node_view& node) const;
   bool knows(std::string_view metric);
   const discovery_documents& documents();
@@ -96,6 +100,7 @@ class face {
   counters counted_;
   list_memory list_memory_;
   const http::slices_running lists_running_{16};  // an autoscaler asks for each of its targets
+  const std::shared_ptr<bool> turn_is_taken_ = std::make_shared<bool>(false);  // see in_turn()
 };
 
 }  // namespace binnacle::custom_metrics

@@ -92,9 +92,9 @@ face::outcome face::pods(asked a) {
     return not_found(
         fmt::format("the server could not find the metric {} for pods: no node has announced it", p.metric));
   }
-  auto question =
-      std::make_unique<pod_question>(nodes_, a, sources_.ask(p.metric, a.series), *sources_.aliases->table());
   if (p.all()) {
+    auto question = std::make_unique<pod_question>(nodes_, a, sources_.ask(p.metric, a.series),
+                                                   *sources_.aliases->table());
     if (lists_running_.full(a.caller)) return http::slices_running::refusal(failure);
     const std::string caller = a.caller;
     return lists_running_.count(
@@ -102,8 +102,15 @@ face::outcome face::pods(asked a) {
                                            list_memory_));
   }
   const auto one = sources_.pods->one(p.name_space, p.object);
+  const std::string_view node = one ? one->node : std::string_view();
+  return in_turn(node, [this, about = std::move(a)] { return one_pod(about); });
+}
+
+http::response face::one_pod(const asked& a) {
+  const auto one = sources_.pods->one(a.where.name_space, a.where.object);
   if (!one) return not_found(a.missing() + ": no such pod has a node");
-  const questions::reading got = question->ask(*one, a.now);
+  pod_question question(nodes_, a, sources_.ask(a.where.metric, a.series), *sources_.aliases->table());
+  const questions::reading got = question.ask(*one, a.now);
   if (!got.value.present(a.now))
     return not_found(fmt::format("{}: {} on node {}", a.missing(), why_absent(got.value, a.now), one->node));
   counted_list list(a, counted_, 1, list_memory_);

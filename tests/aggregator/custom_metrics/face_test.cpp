@@ -514,6 +514,58 @@ TEST_SUITE("aggregator/custom_metrics/face") {
     CHECK(steps >= 8);  // 41,600 series
   }
 
+  TEST_CASE_FIXTURE(fixture, "questions about single nodes with many series have their turn one at a time") {
+    auto c = store::catalog_builder().group("textfile");
+    for (int i = 0; i < 2'001; ++i) c.series("load", {{"unit", std::to_string(i)}});
+    nodes.apply({.id = store::node_id{1},
+                 .name = "n1",
+                 .cells = std::make_shared<store::row>(
+                     std::make_shared<const store::shape>(store::make_shape(c, {})->what))});
+    int looks = 0;
+    const questions::selector::look_up none;
+    const std::vector<pod> all{{"ops", "a", "u1", "n1", none}};
+    face_sources s = sources();
+    s.pods = pods_among(all);
+    s.ask = [this, &looks](std::string_view, const questions::selector&) -> questions::question {
+      return [this, &looks](const store::node_view& node, instant) -> questions::reading {
+        ++looks;
+        return questions::reading{watts.at(node.name), seconds(1)};
+      };
+    };
+    face asked_often(nodes, std::move(s));
+    const auto begin = [&](const std::string& what) {
+      http::request r;
+      r.method = "GET";
+      REQUIRE(http::parse_target(base2 + what + "/rapl_power_watts", r).has_value());
+      r.peer = tls::identity{.common_name = "admin"};
+      return asked_often.answer(r);
+    };
+    const auto first = begin("/nodes/n1");
+    auto second = begin("/namespaces/ops/pods/a");
+    const auto third = begin("/nodes/n1");
+    CHECK(looks == 0);
+    // One round of the loop after the other.
+    CHECK(first->step());
+    CHECK(second->step());
+    CHECK(third->step());
+    CHECK(looks == 1);
+    CHECK_FALSE(first->step());
+    CHECK(second->step());
+    CHECK(third->step());
+    CHECK(looks == 2);
+    CHECK(first->take().status == 200);
+    // Nobody waits for a node with few series, nor does it wait.
+    CHECK_FALSE(begin("/nodes/n2")->step());
+    CHECK(looks == 3);
+    second.reset();  // who asked has gone, in their turn
+    CHECK(third->step());
+    CHECK(looks == 4);
+    CHECK_FALSE(third->step());
+    const http::response last = third->take();
+    CHECK(last.status == 200);
+    CHECK(last.body.at(0).find(R"("value":"100500m")") != std::string::npos);
+  }
+
   TEST_CASE_FIXTURE(fixture,
                     "a node asked for in a namespace, or by labels that no series has, says what to do") {
     CHECK(body(base2 + "/namespaces/default/nodes/n1/rapl_power_watts")
