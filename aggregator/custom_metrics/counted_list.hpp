@@ -27,7 +27,7 @@ class counted_list {
         counted_(counted),
         lists_(lists),
         values_(a.where.api, a.where.metric, a.selector_json, expected, a.where.name_space) {}
-  ~counted_list() { lists_.bytes -= bytes_; }
+  ~counted_list() { give_back(); }
   counted_list(const counted_list&) = delete;
   counted_list& operator=(const counted_list&) = delete;
 
@@ -39,6 +39,7 @@ class counted_list {
     lists_.bytes += values_.bytes() - std::exchange(bytes_, values_.bytes());
     too_long_ = bytes_ > list_memory::most_of_one;
     too_many_ = lists_.bytes > list_memory::most_of_all;
+    if (is_over()) give_back();
   }
   /// Whether the list, or all lists together, have become too long: take() says so in place of the list.
   bool is_over() const noexcept { return too_long_ || too_many_; }
@@ -56,6 +57,11 @@ class counted_list {
   }
 
  private:
+  void give_back() {
+    values_.take();
+    lists_.bytes -= std::exchange(bytes_, 0);
+  }
+
   const asked& asked_;
   face::counters& counted_;
   list_memory& lists_;

@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <utility>
 
 namespace binnacle::custom_metrics {
 namespace {
@@ -69,33 +71,78 @@ class dressed final : public http::slices {
 /// the loop does one such work at most between two looks at what others want, however many ask.
 class work_in_turn final : public http::slices {
  public:
-  work_in_turn(std::function<http::response()> work, std::shared_ptr<bool> turn_is_taken)
+  work_in_turn(std::function<std::unique_ptr<http::slices>()> work, std::shared_ptr<bool> turn_is_taken)
       : work_(std::move(work)), turn_is_taken_(std::move(turn_is_taken)) {}
   ~work_in_turn() override { end_turn(); }
   work_in_turn(const work_in_turn&) = delete;
   work_in_turn& operator=(const work_in_turn&) = delete;
 
   bool step() override {
-    if (has_turn_) {
+    if (answer_ != nullptr) {
       end_turn();
-      return false;
+      return answer_->step();
     }
     if (*turn_is_taken_) return true;
     *turn_is_taken_ = has_turn_ = true;
     answer_ = work_();
     return true;
   }
-  http::response take() override { return std::move(answer_); }
+  http::response take() override { return answer_->take(); }
 
  private:
   void end_turn() {
     if (has_turn_) *turn_is_taken_ = has_turn_ = false;
   }
 
-  const std::function<http::response()> work_;
+  const std::function<std::unique_ptr<http::slices>()> work_;
   const std::shared_ptr<bool> turn_is_taken_;
   bool has_turn_ = false;
-  http::response answer_;
+  std::unique_ptr<http::slices> answer_;
+};
+
+/// An answer that begins with a look whether any node has announced the metric.
+class searched final : public http::slices {
+ public:
+  searched(name_search search, std::function<std::unique_ptr<http::slices>(bool)> then)
+      : search_(std::move(search)), then_(std::move(then)) {}
+  bool step() override {
+    if (answer_ == nullptr) {
+      if (search_.step()) return true;
+      answer_ = then_(search_.found());
+    }
+    return answer_->step();
+  }
+  http::response take() override { return answer_->take(); }
+
+ private:
+  name_search search_;
+  const std::function<std::unique_ptr<http::slices>(bool)> then_;
+  std::unique_ptr<http::slices> answer_;
+};
+
+/// An answer that needs a document of all names. It waits for a list that is as new as the question, so that
+/// a metric is listed as soon as its node has announced it.
+class documented final : public http::slices {
+ public:
+  documented(name_list& names, std::uint64_t wanted,
+             std::function<std::shared_ptr<discovery_document>()> document,
+             std::function<http::response(const tagged_document&)> then)
+      : names_(names), wanted_(wanted), document_(std::move(document)), then_(std::move(then)) {}
+  bool step() override {
+    if (made_ == nullptr) {
+      if (names_.step(wanted_)) return true;
+      made_ = document_();
+    }
+    return made_->step();
+  }
+  http::response take() override { return then_(made_->made()); }
+
+ private:
+  name_list& names_;
+  const std::uint64_t wanted_;
+  const std::function<std::shared_ptr<discovery_document>()> document_;
+  const std::function<http::response(const tagged_document&)> then_;
+  std::shared_ptr<discovery_document> made_;
 };
 
 /// The 404 for a resource whose metrics we do not have.
@@ -117,7 +164,7 @@ http::response not_served(const path& p, bool with_pods) {
 }  // namespace
 
 face::face(const store::view& nodes, face_sources sources)
-    : nodes_(nodes), sources_(std::move(sources)), names_(*sources_.aliases) {}
+    : nodes_(nodes), sources_(std::move(sources)), names_(nodes, *sources_.aliases) {}
 
 void face::mount(http::router& routes) {
   const auto make = [this](const http::request& r) { return http::run_sliced(answer(r), sources_.later); };
@@ -153,34 +200,46 @@ face::outcome face::dispatch(const http::request& r) {
   }
 }
 
-const discovery_documents& face::documents() {
-  const auto& names = names_.of(nodes_);
-  if (documents_ == nullptr || documented_ != names_.revision()) {
-    documents_.reset();  // never two of them at a time
-    documents_ = std::make_unique<discovery_documents>(names, sources_.pods.has_value());
-    documented_ = names_.revision();
+const std::shared_ptr<discovery_document>& face::document(discovery_document::which what) {
+  kept_document& kept = documents_[static_cast<std::size_t>(what)];
+  if (kept.of == nullptr || kept.revision != names_.revision()) {
+    kept.of.reset();  // never two of them, unless an answer is being made of the old one
+    kept.of = std::make_shared<discovery_document>(what, names_.names(), sources_.pods.has_value());
+    kept.revision = names_.revision();
   }
-  return *documents_;
+  return kept.of;
 }
 
-http::response face::discovery(const path& p, const http::request& r) {
+face::outcome face::with_document(discovery_document::which what, document_user then) {
+  return std::make_unique<documented>(
+      names_, nodes_.catalogs(), [this, what] { return document(what); }, std::move(then));
+}
+
+face::outcome face::discovery(const path& p, const http::request& r) {
+  using which = discovery_document::which;
   const form wanted = negotiate(r.header("accept"), p.kind == path::what::groups);
   if (wanted == form::none) return not_acceptable();
   ++counted_.discovery;
-  const discovery_documents& d = documents();
-  if (p.kind == path::what::group) return http::response::json(d.group);
-  if (p.kind == path::what::resources)
-    return http::response::json(d.resources[static_cast<std::size_t>(p.api)]);
-
-  http::response a = http::response::json(d.groups);
-  a.headers.emplace_back("Vary", "Accept");
-  if (wanted == form::json) return a;
+  if (p.kind == path::what::group) return http::response::json(one_group());
+  if (p.kind == path::what::resources) {
+    const which what = p.api == version::v1beta1 ? which::resources_v1beta1 : which::resources_v1beta2;
+    return with_document(what, [](const tagged_document& made) { return http::response::json(made.body); });
+  }
+  if (wanted == form::json) {
+    http::response a = http::response::json(group_list());
+    a.headers.emplace_back("Vary", "Accept");
+    return a;
+  }
   const bool v2 = wanted == form::discovery_v2;
-  const tagged_document& document = v2 ? d.v2 : d.v2beta1;
-  a.content_type = std::string(v2 ? discovery_v2_type : discovery_v2beta1_type);
-  put(document, r, a);
-  a.headers.emplace_back("Cache-Control", "public");
-  return a;
+  return with_document(v2 ? which::aggregated_v2 : which::aggregated_v2beta1,
+                       [r, v2](const tagged_document& made) {
+                         http::response a = http::response::json({});
+                         a.headers.emplace_back("Vary", "Accept");
+                         a.content_type = std::string(v2 ? discovery_v2_type : discovery_v2beta1_type);
+                         put(made, r, a);
+                         a.headers.emplace_back("Cache-Control", "public");
+                         return a;
+                       });
 }
 
 http::response face::openapi(const http::request& r) {
@@ -213,23 +272,27 @@ face::outcome face::value(const path& p, const http::request& r) {
                     most_repeated));
   }
   const instant now = sources_.now();
-  asked a{p, *labels, *series, std::move(selector_json), r.caller, now, sources_.wall(now)};
-  if (p.nodes() && p.all()) return nodes(std::move(a));
-  if (p.nodes()) return in_turn(p.object, [this, about = std::move(a)] { return node(about); });
-  if (p.pods() && sources_.pods) return pods(std::move(a));
+  const asked a{p, *labels, *series, std::move(selector_json), r.caller, now, sources_.wall(now)};
+  if (p.nodes() && p.all()) return nodes(a);
+  if (p.nodes()) return in_turn(p.object, [this, a] { return node(a); });
+  if (p.pods() && sources_.pods) return pods(a);
   return not_served(p, sources_.pods.has_value());
 }
 
-face::outcome face::in_turn(std::string_view node, std::function<http::response()> work) const {
+std::unique_ptr<http::slices> face::in_turn(std::string_view node,
+                                            std::function<std::unique_ptr<http::slices>()> work) const {
   const store::node_view* at = nodes_.find(node);
   if (at == nullptr || at->cells == nullptr || at->cells->series().all.size() <= series_at_once)
     return work();
-  return std::unique_ptr<http::slices>(std::make_unique<work_in_turn>(std::move(work), turn_is_taken_));
+  return std::make_unique<work_in_turn>(std::move(work), turn_is_taken_);
 }
 
-bool face::knows(std::string_view metric) {
-  names_.of(nodes_);
-  return names_.knows(metric);
+std::unique_ptr<http::slices> face::once_known(const asked& a, answer_maker then) {
+  name_search search(nodes_, *sources_.aliases->table(), a.where.metric);
+  const bool more = search.step();
+  if (!more && (!a.where.all() || !search.found())) return then(search.found());  // a short answer
+  if (lists_running_.full(a.caller)) return http::ready(http::slices_running::refusal(failure));
+  return lists_running_.count(a.caller, std::make_unique<searched>(std::move(search), std::move(then)));
 }
 
 }  // namespace binnacle::custom_metrics

@@ -13,6 +13,7 @@
 #include "common/http/router.hpp"
 #include "common/http/sliced.hpp"
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -77,25 +78,37 @@ class face {
  private:
   using outcome = std::variant<http::response, std::unique_ptr<http::slices>>;
   outcome dispatch(const http::request& r);
-  http::response discovery(const path& p, const http::request& r);
+  outcome discovery(const path& p, const http::request& r);
   http::response openapi(const http::request& r);
   outcome value(const path& p, const http::request& r);
   /// `work` answers a question about this one node. It is done at once, but for a node of many series in a
   /// turn of the loop that no other such question has.
-  outcome in_turn(std::string_view node, std::function<http::response()> work) const;
-  outcome nodes(asked a);
-  http::response node(const asked& a);
-  outcome pods(asked a);
+  std::unique_ptr<http::slices> in_turn(std::string_view node,
+                                        std::function<std::unique_ptr<http::slices>()> work) const;
+  outcome nodes(const asked& a);
+  std::unique_ptr<http::slices> node(const asked& a);
+  outcome pods(const asked& a);
   http::response one_pod(const asked& a);
   bool selects(const questions::selector& labels, const store::node_view& node) const;
-  bool knows(std::string_view metric);
-  const discovery_documents& documents();
+
+  using answer_maker = std::function<std::unique_ptr<http::slices>(bool known)>;
+  /// What `then` answers, once it is known whether any node has announced the metric.
+  std::unique_ptr<http::slices> once_known(const asked& a, answer_maker then);
+
+  using document_user = std::function<http::response(const tagged_document&)>;
+  /// What `then` answers with the document of the names that nodes have now.
+  outcome with_document(discovery_document::which what, document_user then);
+  /// The document of names_ as last made; perhaps it is still being written.
+  const std::shared_ptr<discovery_document>& document(discovery_document::which what);
 
   const store::view& nodes_;
   face_sources sources_;
   name_list names_;
-  std::unique_ptr<discovery_documents> documents_;  // of names_.revision() == documented_
-  std::uint64_t documented_ = 0;
+  struct kept_document {
+    std::shared_ptr<discovery_document> of;
+    std::uint64_t revision = 0;  // of names_
+  };
+  std::array<kept_document, discovery_document::forms> documents_;
   const openapi_documents openapi_;
   counters counted_;
   list_memory list_memory_;

@@ -69,38 +69,40 @@ bool face::selects(const questions::selector& labels, const store::node_view& no
   return labels.matches([&node](std::string_view key) { return label_of(node, key); });
 }
 
-face::outcome face::nodes(asked a) {
-  const path& p = a.where;
+face::outcome face::nodes(const asked& a) {
   if (sources_.objects && !a.labels.empty()) {
     if (const std::string why = sources_.objects->unknown_because(); !why.empty())
       return status(503, "ServiceUnavailable", why);
   }
-  if (!knows(p.metric)) {
-    return not_found(
-        fmt::format("the server could not find the metric {} for nodes: no node has announced it", p.metric));
-  }
-  if (lists_running_.full(a.caller)) return http::slices_running::refusal(failure);
-  questions::question ask = sources_.ask(p.metric, a.series);
-  auto wanted = [this, labels = a.labels](const store::node_view& node) { return selects(labels, node); };
-  const std::string caller = a.caller;
-  return lists_running_.count(caller, std::make_unique<node_list>(std::move(a), nodes_, std::move(wanted),
-                                                                  std::move(ask), counted_, list_memory_));
+  return once_known(a, [this, a](bool known) -> std::unique_ptr<http::slices> {
+    const std::string& metric = a.where.metric;
+    if (!known) {
+      return http::ready(not_found(fmt::format(
+          "the server could not find the metric {} for nodes: no node has announced it", metric)));
+    }
+    auto wanted = [this, labels = a.labels](const store::node_view& node) { return selects(labels, node); };
+    return std::make_unique<node_list>(a, nodes_, std::move(wanted), sources_.ask(metric, a.series), counted_,
+                                       list_memory_);
+  });
 }
 
-http::response face::node(const asked& a) {
+std::unique_ptr<http::slices> face::node(const asked& a) {
   const path& p = a.where;
   const store::node_view* node = nodes_.find(p.object);
-  if (node == nullptr) return not_found(a.missing() + ": no agent of that name has connected");
+  if (node == nullptr) return http::ready(not_found(a.missing() + ": no agent of that name has connected"));
   const questions::reading got = sources_.ask(p.metric, a.series)(*node, a.now);
   if (!got.value.present(a.now)) {
-    if (!knows(p.metric)) return not_found(a.missing() + ": no node has announced it");
-    const bool unmatched = !a.series.empty() && got.value.absent_because(a.now) == absence::missing;
-    return not_found(a.missing() + ": " +
-                     (unmatched ? "no series of the node has such labels" : why_absent(got.value, a.now)));
+    return once_known(a, [a, value = got.value](bool known) {
+      if (!known) return http::ready(not_found(a.missing() + ": no node has announced it"));
+      const bool unmatched = !a.series.empty() && value.absent_because(a.now) == absence::missing;
+      return http::ready(
+          not_found(a.missing() + ": " +
+                    (unmatched ? "no series of the node has such labels" : why_absent(value, a.now))));
+    });
   }
   counted_list list(a, counted_, 1, list_memory_);
   list.add(node->name, got);
-  return list.take();
+  return http::ready(list.take());
 }
 
 }  // namespace binnacle::custom_metrics

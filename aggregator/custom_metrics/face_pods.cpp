@@ -84,26 +84,24 @@ class pod_list final : public http::slices {
 
 }  // namespace
 
-face::outcome face::pods(asked a) {
-  const path& p = a.where;
+face::outcome face::pods(const asked& a) {
   if (const std::string why = sources_.pods->unknown_because(); !why.empty())
     return status(503, "ServiceUnavailable", why);
-  if (!knows(p.metric)) {
-    return not_found(
-        fmt::format("the server could not find the metric {} for pods: no node has announced it", p.metric));
-  }
-  if (p.all()) {
-    auto question = std::make_unique<pod_question>(nodes_, a, sources_.ask(p.metric, a.series),
-                                                   *sources_.aliases->table());
-    if (lists_running_.full(a.caller)) return http::slices_running::refusal(failure);
-    const std::string caller = a.caller;
-    return lists_running_.count(
-        caller, std::make_unique<pod_list>(std::move(a), *sources_.pods, std::move(question), counted_,
-                                           list_memory_));
-  }
-  const auto one = sources_.pods->one(p.name_space, p.object);
-  const std::string_view node = one ? one->node : std::string_view();
-  return in_turn(node, [this, about = std::move(a)] { return one_pod(about); });
+  return once_known(a, [this, a](bool known) -> std::unique_ptr<http::slices> {
+    const path& p = a.where;
+    if (!known) {
+      return http::ready(not_found(fmt::format(
+          "the server could not find the metric {} for pods: no node has announced it", p.metric)));
+    }
+    if (p.all()) {
+      auto question = std::make_unique<pod_question>(nodes_, a, sources_.ask(p.metric, a.series),
+                                                     *sources_.aliases->table());
+      return std::make_unique<pod_list>(a, *sources_.pods, std::move(question), counted_, list_memory_);
+    }
+    const auto one = sources_.pods->one(p.name_space, p.object);
+    const std::string_view node = one ? one->node : std::string_view();
+    return in_turn(node, [this, a] { return http::ready(one_pod(a)); });
+  });
 }
 
 http::response face::one_pod(const asked& a) {

@@ -10,6 +10,7 @@
 #include <memory>
 #include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace face_test {
@@ -617,6 +618,93 @@ TEST_SUITE("aggregator/custom_metrics/face") {
     CHECK(same.body.empty());
     CHECK(get("/apis", headers{{"accept", v2}, {"if-none-match", "\"other\""}}).status == 200);
     CHECK(get("/apis").content_type == "application/json");
+  }
+
+  TEST_CASE_FIXTURE(fixture,
+                    "a metric can be asked about, and is listed, as soon as a node has announced it") {
+    const auto announce = [this](const wire::catalog& c) {
+      nodes.apply({.id = store::node_id{3},
+                   .name = "n4",
+                   .cells = std::make_shared<store::row>(
+                       std::make_shared<const store::shape>(store::make_shape(c, {})->what))});
+    };
+    const std::string v2 = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+    const std::vector<std::pair<std::string, std::string>> accepted{{"accept", v2}};
+    const auto aggregated = [&] { return get("/apis", accepted); };
+    const auto lists = [&](const std::string& metric) {
+      return body(base2).find("nodes/" + metric + '"') != std::string::npos &&
+             aggregated().body[0].find("\"subresource\":\"" + metric + '"') != std::string::npos;
+    };
+    const auto tag = [&] { return aggregated().headers[1].second; };
+    CHECK(get(base1 + "/nodes/*/inlet_celsius").status == 404);
+    CHECK_FALSE(lists("inlet_celsius"));
+    const std::string before = tag();
+    announce(store::catalog_builder().group("textfile").series("inlet_celsius"));
+    CHECK(get(base1 + "/nodes/*/inlet_celsius").status == 200);
+    CHECK(body(base1 + "/nodes/n1/inlet_celsius").find("no value (permission)") != std::string::npos);
+    CHECK(lists("inlet_celsius"));
+    CHECK(lists("rapl_power_watts"));
+    CHECK(tag() != before);
+    announce(store::catalog_builder().group("textfile").series("outlet_celsius"));
+    CHECK(get(base1 + "/nodes/*/inlet_celsius").status == 404);
+    CHECK_FALSE(lists("inlet_celsius"));
+    CHECK(lists("outlet_celsius"));
+  }
+
+  TEST_CASE_FIXTURE(fixture,
+                    "thousands of new names are listed in several turns, and hold up no list of values") {
+    store::catalog_builder c;
+    c.group("textfile");
+    for (int i = 0; i < 10'000; ++i) c.series("node_q_" + std::to_string(100'000 + i));
+    nodes.apply({.id = store::node_id{3},
+                 .name = "n4",
+                 .cells = std::make_shared<store::row>(
+                     std::make_shared<const store::shape>(store::make_shape(c, {})->what))});
+    const auto begin = [this](const std::string& target) {
+      http::request r;
+      r.method = "GET";
+      REQUIRE(http::parse_target(target, r).has_value());
+      r.peer = tls::identity{.common_name = "admin"};
+      return tested.answer(r);
+    };
+    CHECK_FALSE(begin(base2 + "/nodes/*/rapl_power_watts")->step());
+    CHECK_FALSE(begin(base2 + "/nodes/*/node_q_109999")->step());
+    const auto one = begin(base2), other = begin(base2);
+    int turns = 0;
+    for (bool more = true; more; ++turns) {
+      more = one->step();
+      more = other->step() || more;
+    }
+    CHECK(turns > 10);
+    const std::string list = one->take().body.at(0);
+    CHECK(list == other->take().body.at(0));
+    CHECK(list.find("\"nodes/q_100000\"") != std::string::npos);
+    CHECK(list.find("\"nodes/rapl_power_watts\"") != std::string::npos);
+  }
+
+  TEST_CASE_FIXTURE(fixture,
+                    "a metric of the last of many nodes, or of none, is looked for in several turns") {
+    for (std::uint32_t i = 4; i < 1'204; ++i) nodes.node(store::node_id{i}, "worker-" + std::to_string(i));
+    const wire::catalog c = store::catalog_builder().group("textfile").series("inlet_celsius");
+    nodes.apply({.id = store::node_id{1'204},
+                 .name = "z",
+                 .cells = std::make_shared<store::row>(
+                     std::make_shared<const store::shape>(store::make_shape(c, {})->what))});
+    struct row {
+      std::string target;
+      unsigned code;
+    };
+    const row rows[] = {{"/nodes/*/inlet_celsius", 200}, {"/nodes/*/nope", 404}, {"/nodes/n4/nope", 404}};
+    for (const row& asked_for : rows) {
+      CAPTURE(asked_for.target);
+      http::request r;
+      r.method = "GET";
+      REQUIRE(http::parse_target(base2 + asked_for.target, r).has_value());
+      r.peer = tls::identity{.common_name = "admin"};
+      const auto list = tested.answer(r);
+      CHECK(list->step());
+      CHECK(support::whole(*list).status == asked_for.code);
+    }
   }
 
   TEST_CASE_FIXTURE(fixture, "discovery answers with and without a final slash") {
