@@ -37,7 +37,7 @@ void face_servers::retire() {
   for (const open_server& s : all_) s.server->retire();
 }
 
-void face_servers::stop(std::chrono::milliseconds grace, std::function<void()> done) {
+void face_servers::stop(std::chrono::milliseconds grace, const std::function<void()>& done) {
   still_open_ = all_.size() - 1;
   for (std::size_t i = 0; i + 1 < all_.size(); ++i) {
     all_[i].server->stop(grace, [this, done] {

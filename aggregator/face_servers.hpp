@@ -38,7 +38,7 @@ class face_servers {
   /// Asks callers to connect to another replica next time.
   void retire();
   /// Running requests get the time `grace` to end. `done` is called on the loop when all servers are closed.
-  void stop(std::chrono::milliseconds grace, std::function<void()> done);
+  void stop(std::chrono::milliseconds grace, const std::function<void()>& done);
 
  private:
   struct open_server {

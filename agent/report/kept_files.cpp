@@ -81,7 +81,7 @@ class gatherer {
  private:
   // A part of `glob` before a slash may be a link: "device/block/*".
   void gather_files(const fs::path& folder, const std::string& before, std::string_view glob,
-                    YAML::Node into) {
+                    const YAML::Node& into) {
     const auto slash = glob.find('/');
     for (const auto& name : fitting_names(folder, glob.substr(0, std::min(slash, glob.size())))) {
       if (slash == glob.npos) {

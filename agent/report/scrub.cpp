@@ -49,7 +49,8 @@ std::optional<std::size_t> name_by_address(std::string_view text) {
 std::optional<std::size_t> ipv4_address(std::string_view text) {
   std::size_t at = 0;
   for (int part = 0; part < 4; ++part) {
-    if (part > 0 && (at >= text.size() || text[at++] != '.')) return std::nullopt;
+    if (part > 0 && (at >= text.size() || text[at] != '.')) return std::nullopt;
+    if (part > 0) ++at;
     const auto end = std::min(text.find_first_not_of("0123456789", at), text.size());
     const auto number = parse_unsigned(text.substr(at, end - at));
     if (end - at > 3 || !number || *number > 255) return std::nullopt;

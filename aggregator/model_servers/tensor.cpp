@@ -79,7 +79,7 @@ number number_of_tf(std::int32_t dtype) noexcept {
 
 double from_half(std::uint16_t bits) noexcept {
   const double sign = (bits & 0x8000U) != 0 ? -1 : 1;
-  const int exponent = bits >> 10U & 0x1fU;
+  const auto exponent = static_cast<int>(bits >> 10U & 0x1fU);
   const double fraction = (bits & 0x3ffU) / 1024.0;
   if (exponent == 0) return sign * std::ldexp(fraction, -14);
   if (exponent == 31) return fraction == 0 ? sign * HUGE_VAL : std::nan("");

@@ -8,7 +8,7 @@ constexpr double rounding = 1 + 1e-9;
 
 }  // namespace
 
-what_if::what_if(objective by, const demand& pod, std::vector<candidate> nodes) : by_(by), pod_(pod) {
+what_if::what_if(objective by, const demand& pod, const std::vector<candidate>& nodes) : by_(by), pod_(pod) {
   nodes_.reserve(nodes.size());
   for (const candidate& c : nodes) {
     nodes_.push_back({c, 0, {}});

@@ -21,7 +21,7 @@ namespace binnacle::predict {
 /// a node. Pure. What the candidates point to must outlive it.
 class what_if {
  public:
-  what_if(objective by, const demand& pod, std::vector<candidate> nodes);
+  what_if(objective by, const demand& pod, const std::vector<candidate>& nodes);
 
   /// Places up to `pods` more pods and returns how many found room: fewer only if no node takes another one.
   std::size_t place(std::size_t pods);

@@ -121,9 +121,8 @@ std::string curve_lines(const json::value& m, std::optional<double> load, const 
   // Of a curve with a hundred points, every fifth is shown.
   constexpr std::size_t lines = 20;
   const std::size_t step = std::max<std::size_t>(1, (curve.size() - 1) / lines);
-  const auto nearest =
-      load ? std::lround(*load * static_cast<double>((curve.size() - 1) / step)) * static_cast<long>(step)
-           : -1;
+  const std::size_t steps = (curve.size() - 1) / step;
+  const auto nearest = load ? std::lround(*load * static_cast<double>(steps)) * static_cast<long>(step) : -1;
   // A measured bin is a twentieth wide, so it reaches half of that to either side.
   const auto known_from = number(m, "knownFrom"), known_to = number(m, "knownTo");
   const auto is_guess = [&](double ratio) {

@@ -49,7 +49,7 @@ class config_spec {
   /// One of these words. Each word stands for a value of an enumeration.
   template <class Enum>
   requires std::is_enum_v<Enum>
-  void add_choice(std::string key, Enum& value, std::vector<std::pair<std::string, Enum>> choices,
+  void add_choice(std::string key, Enum& value, const std::vector<std::pair<std::string, Enum>>& choices,
                   std::string help) {
     texts words;
     for (const auto& [word, meaning] : choices) words.push_back(word);

@@ -118,7 +118,7 @@ void host_source::show(figure& f, std::size_t way, duration stale_after, board& 
   f.stale_after = stale_after;
 }
 
-void host_source::doubt(std::string sentence) {
+void host_source::doubt(std::string_view sentence) {
   if (!limitation_.empty()) limitation_ += "; ";
   limitation_ += sentence;
 }

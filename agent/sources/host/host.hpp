@@ -100,7 +100,7 @@ class host_source final : public source {
   verdict judge(figure& f, std::size_t way, std::vector<contender>& all, instant now, board& out);
   verdict compare(figure& f, std::size_t way, const std::vector<contender>& all, instant now, board& out);
   void await_witnesses(const figure& f, std::vector<contender>& all, instant now, const board& from) const;
-  void doubt(std::string sentence);
+  void doubt(std::string_view sentence);
   void show_set_aside(std::string_view way, disbelief why, board& out);
   void update(figure& f, instant now, board& out);
   bool is_vouched_for(const figure& f, std::size_t way, instant now, const board& from) const;

@@ -90,7 +90,7 @@ void host_source::set_aside(figure& f, std::vector<contender>& all, instant now,
     const auto why = f.set_aside_for[w] = found.why;
     if (why != disbelief::below_parts) f.seconds[w] = {};
     const bool missed = is_missed(f, w, all);
-    if (missed && !found.sentence.empty()) doubt(std::move(found.sentence));
+    if (missed && !found.sentence.empty()) doubt(found.sentence);
     show_set_aside(ways[w].source, missed ? why : disbelief::none, out);
     auto& c = all[w];
     c.in_doubt = std::ranges::any_of(f.checks[w], &whole_machine_check::in_doubt);

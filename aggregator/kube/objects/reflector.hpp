@@ -82,7 +82,7 @@ class reflector {
   action next(instant now);
   /// Takes the pieces of a list's body, which is a 200's, as they come.
   list_reader reader() {
-    return list_reader([this](boost::json::value item, std::size_t left_out) {
+    return list_reader([this](const boost::json::value& item, std::size_t left_out) {
       items_come_ = true;
       take_item(item, left_out);
     });

@@ -101,7 +101,7 @@ bool meter_lag::means_short() const noexcept {
 
 std::chrono::seconds meter_lag::late() const noexcept {
   if (!known()) return std::chrono::seconds(0);
-  const auto best = static_cast<std::size_t>(best_);
+  const std::size_t best = static_cast<std::uint8_t>(best_);
   const std::size_t middle = (means[best / delays] - 1) / 2;
   return step * static_cast<std::int64_t>(best % delays + middle);
 }
