@@ -163,6 +163,10 @@ void engine::tick(instant now) {
 }
 
 void engine::do_what_is_due(instant now) {
+  if (now - search_since_ >= std::chrono::seconds(1)) {
+    search_since_ = now;
+    search_left_ = most_search;
+  }
   while (const auto d = context_.due.pop(now)) {
     ++context_.counters.deadlines_met;
     if (d->what == due::expiry) {
@@ -258,7 +262,8 @@ void engine::check_conditions_of(const input& i) {
   }
 }
 
-void engine::check_conditions(const strategy_id& id, entry& e, bool all) {
+void engine::check_conditions(const strategy_id& id, entry& e) {
+  const bool all = std::exchange(e.said_of, e.run->serial()) != e.run->serial();
   // While another process writes the labels, a node is not held only because its label has not been seen yet.
   const bool held = e.run->count(state::held) > 0 && e.run->writes_labels();
   if (all || held != e.said_held) {
@@ -302,7 +307,14 @@ void engine::check_conditions(const strategy_id& id, entry& e, bool all) {
   set_condition({id.policy, condition_kind::metric_missing, id.kind}, missing != 0,
                 missing == 0 ? std::string()
                              : fmt::format("no node has a value of {}: {}", fmt::join(names, ", "),
-                                           remedy_for_unmeasured(metrics, columns_.announced())));
+                                           remedy_for(metrics)));
+}
+
+std::string engine::remedy_for(const std::vector<std::string>& missing) {
+  family_names announced;
+  if (search_left_ > 0) announced = columns_.announced();
+  search_left_ -= std::min(search_left_, work_of_a_name * announced.size());
+  return remedy_for_unmeasured(missing, announced, search_left_);
 }
 
 void engine::flush() {

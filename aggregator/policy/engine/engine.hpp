@@ -132,6 +132,7 @@ class engine {
     bool said_held = false;
     bool said_frozen = false;
     std::uint64_t said_missing = 0;  // rules, as bits
+    std::uint32_t said_of = 0;       // serial of the run; 0: nothing was said yet
   };
   struct condition_id {
     policy_key policy;
@@ -181,7 +182,8 @@ class engine {
   void grace(entry& e, instant now);
   std::optional<instant> begin_to_reject(entry& e, instant now);
   bool awaited(const deadline& d) const;
-  void check_conditions(const strategy_id& id, entry& e, bool all = false);
+  void check_conditions(const strategy_id& id, entry& e);
+  std::string remedy_for(const std::vector<std::string>& missing);
   void check_conditions_of(const input& i);
   label_wishes wishes(store::node_id node, bool enforced) const;
   bool written_by_us(const entry& e) const noexcept { return writes_labels_ || !e.enforced || !e.allowed; }
@@ -212,6 +214,14 @@ class engine {
   bool table_changed_ = false;
   std::map<condition_id, std::string> conditions_;  // those that hold, with their message
   std::vector<condition> changed_conditions_;       // since the last flush
+
+  // Which announced metric was meant by a name that no node has is looked for on the loop that takes agents'
+  // values. Authors choose how many such names there are, and nodes what they are compared with. So all
+  // strategies together have so much of nearest()'s work in a second, some 8 ms, and then name none.
+  static constexpr std::size_t most_search = 4'000'000;
+  static constexpr std::size_t work_of_a_name = 16;  // to be listed
+  std::size_t search_left_ = most_search;
+  instant search_since_{};
 };
 
 }  // namespace binnacle::policy

@@ -50,7 +50,7 @@ void engine::set_policies(const std::vector<policy>& policies, instant now) {
   publish(std::move(wanted));
   forget_conditions();
   find_conflicts();
-  for (auto& [id, e] : entries_) check_conditions(id, e, true);
+  for (auto& [id, e] : entries_) check_conditions(id, e);
   // Which keys belong to which policy may have changed anywhere.
   for (std::uint32_t n = 0; labels_change && n < known_.size(); ++n) {
     if (known_[n]) context_.relabel.push_back(store::node_id{n});

@@ -17,12 +17,13 @@ constexpr std::size_t most_compared = 4;
 
 }  // namespace
 
-std::string remedy_for_unmeasured(const std::vector<std::string>& missing, const family_names& announced) {
+std::string remedy_for_unmeasured(const std::vector<std::string>& missing, const family_names& announced,
+                                  std::size_t& work) {
   bool foreign = false;
   for (std::size_t i = 0; i < missing.size() && i < most_compared; ++i) {
     if (metrics::family_of(missing[i]) != nullptr) continue;
     foreign = true;
-    const std::string_view near = nearest(missing[i], announced);
+    const std::string_view near = nearest(missing[i], announced, work);
     if (near.empty() || near == missing[i]) continue;
     return fmt::format("did you mean {}{}?", near,
                        missing.size() == 1 ? "" : fmt::format(" instead of {}", missing[i]));

@@ -49,7 +49,10 @@ class fake_columns : public column_source {
     }
     return {};
   }
-  family_names announced() const override { return families; }
+  family_names announced() const override {
+    ++listings;
+    return families;
+  }
   column& at(const store::column_spec& spec) {
     auto& c = columns[spec];
     if (!c.values) c = {store::column_id{next++}, std::make_shared<store::shared_column>(spec)};
@@ -59,6 +62,7 @@ class fake_columns : public column_source {
   std::map<store::column_spec, column> columns;
   std::uint32_t next = 0;
   int watches = 0, releases = 0;
+  mutable int listings = 0;  // of families
   family_names families;
 };
 

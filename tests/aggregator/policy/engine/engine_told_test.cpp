@@ -1,7 +1,10 @@
 #include "aggregator/policy/engine/engine.hpp"
 #include "tests/aggregator/policy/world.hpp"
 
+#include <fmt/format.h>
+
 #include <string>
+#include <vector>
 
 namespace engine_told_test {
 
@@ -70,6 +73,46 @@ TEST_SUITE("aggregator/policy/engine/told") {
     CHECK(why(ours, {"bmc_power_watts"}) ==
           "no node has a value of rapl_power_watts: `binnacle-agent --probe` on a node says what it cannot "
           "read, and why");
+  }
+
+  TEST_CASE(
+      "attack: many names that no node has are compared for a bounded time, and once, not at each edit") {
+    std::vector<std::string> announced;
+    for (int i = 0; i < 2'000; ++i) announced.push_back(std::string(60, 'a') + std::to_string(10'000 + i));
+    world w;
+    w.columns.families.assign(announced.begin(), announced.end());
+    const auto policies = [](int target) {
+      std::string text;
+      for (int i = 0; i < 30; ++i) {
+        text += fmt::format(R"(apiVersion: telemetry.intel.com/v1alpha1
+kind: TASPolicy
+metadata: {{name: p{}, namespace: default}}
+spec:
+  strategies:
+    dontschedule:
+      rules:
+)",
+                            i);
+        for (int r = 0; r < 4; ++r)
+          text += fmt::format("      - {{metricname: {}, operator: GreaterThan, target: {}}}\n",
+                              std::string(60, 'a') + std::string(20, static_cast<char>('p' + r)),
+                              i == 0 ? target : 1);
+        text += "---\n";
+      }
+      return text;
+    };
+    w.apply(policies(1));
+    w.e.node_added(world::id('a'), w.now);
+    w.at(61s);
+    CHECK(w.e.conditions().size() == 30);
+    CHECK(w.columns.listings == 1);
+    w.at(70s);
+    w.apply(policies(1));
+    CHECK(w.columns.listings == 1);
+    w.apply(policies(2));
+    w.at(200s);
+    CHECK(w.columns.listings == 2);
+    CHECK(w.e.conditions().size() == 30);
   }
 
   TEST_CASE("statuses count the nodes in each state") {
