@@ -77,6 +77,15 @@ TEST_SUITE("aggregator/node_warnings") {
     CHECK(refusal_of_agents(ends, all, {"default", "hot"})
               .starts_with("the sessions of 2 nodes end again and again over \"cpu-x\": bad_message"));
     CHECK(refusal_of_agents(ends, all, {"default", "fine"}).empty());
+    // The sentence is an agent's. Three names of it count, and a quote alone begins none.
+    const auto behind = [&all](const std::string& text) {
+      return policies_behind({binnacle::wire::reason::bad_message, text}, all).size();
+    };
+    CHECK(behind(std::string(1'000, '"')) == 0);
+    CHECK(behind(R"("a", "b" and "cpu")") == 1);
+    CHECK(behind(R"("a", "b", "c" and "cpu")") == 0);
+    CHECK(behind(R"(no end: "cpu)") == 0);
+    CHECK(refusal_of_agents(ends, all, {"default", "gone"}).empty());
     // No policy is to blame for a session that ended for another reason.
     const binnacle::wire::fault other{binnacle::wire::reason::sequence_gap, "\"cpu-x\""};
     CHECK(policies_behind(other, all).empty());
