@@ -98,8 +98,9 @@ http::simple_handler face::guarded(handler h) {
   };
 }
 
-http::exchange_factory face::sliced(slicer make, const http::slices_running& running) {
-  return [this, make, &running](const http::request& r) {
+void face::sliced_page(http::router& routes, const std::string& path, slicer make,
+                       const http::slices_running& running) {
+  const auto factory = [this, make, &running](const http::request& r) {
     std::unique_ptr<http::slices> work;
     if (auto refused = refusal(r)) {
       work = http::ready(std::move(*refused));
@@ -110,11 +111,17 @@ http::exchange_factory face::sliced(slicer make, const http::slices_running& run
     }
     return http::run_sliced(std::move(work), sources_.later);
   };
+  routes.add_streaming("GET", path, factory, 0);
 }
 
-void face::sliced_page(http::router& routes, const std::string& path, slicer make,
-                       const http::slices_running& running) {
-  routes.add_streaming("GET", path, sliced(make, running), 0);
+http::exchange_factory face::node_page() {
+  return [this](const http::request& r) {
+    auto refused = refusal(r);
+    if (!refused) refused = no_node(r, "nodes");
+    auto work = refused ? http::ready(std::move(*refused))
+                        : one_nodes_.wait(r.caller, [this, r] { return one_node(r); });
+    return http::run_sliced(std::move(work), sources_.later);
+  };
 }
 
 void face::mount(http::router& routes) {
@@ -127,7 +134,7 @@ void face::mount(http::router& routes) {
   sliced_page(routes, "/api/v1/decisions", &face::decisions, lists_);
   sliced_page(routes, "/api/v1/what-if", &face::what_if, lists_);
   sliced_page(routes, "/metrics/nodes", &face::node_metrics, lists_);
-  routes.add_streaming_prefix("/api/v1/nodes", sliced(&face::one_node, one_nodes_), 0);
+  routes.add_streaming_prefix("/api/v1/nodes", node_page(), 0);
   routes.add_prefix("/api/v1/power", guarded(&face::power));
   http::mount_health(routes, sources_.health);
 }

@@ -57,13 +57,13 @@ class face {
   /// but health calls it.
   std::optional<http::response> refusal(const http::request& r) const;
   http::simple_handler guarded(handler h);
-  http::exchange_factory sliced(slicer make, const http::slices_running& running);
   void sliced_page(http::router& routes, const std::string& path, slicer make,
                    const http::slices_running& running);
 
   /// The refusal if the path does not name a known node after the name of the list; nothing if it does.
   std::optional<http::response> no_node(const http::request& r, std::string_view list) const;
   http::response power(const http::request& r);
+  http::exchange_factory node_page();
   std::unique_ptr<http::slices> one_node(const http::request& r);
   std::unique_ptr<http::slices> status(const http::request& r);
   std::unique_ptr<http::slices> labels(const http::request& r);
@@ -83,7 +83,7 @@ class face {
   face_sources sources_;
   const http::slices_running lists_{8};   ///< may have some ten megabytes each
   const http::slices_running briefs_{8};  ///< asked for all the time, by programs: lists do not keep them out
-  const http::slices_running one_nodes_{8};  ///< what people look at one by one: lists do not keep it out
+  const http::slices_running one_nodes_{8};  ///< what people look at one by one: further ones wait
 };
 
 }  // namespace binnacle::ops

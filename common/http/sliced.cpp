@@ -32,6 +32,27 @@ class counted_slices final : public slices {
   const std::multiset<std::string>::iterator place_;
 };
 
+class waiting_slices final : public slices {
+ public:
+  waiting_slices(const slices_running& running, std::string caller,
+                 std::function<std::unique_ptr<slices>()> make)
+      : running_(running), caller_(std::move(caller)), make_(std::move(make)) {}
+  bool step() override {
+    if (work_ == nullptr) {
+      if (running_.full(caller_)) return true;
+      work_ = running_.count(caller_, make_());
+    }
+    return work_->step();
+  }
+  response take() override { return work_->take(); }
+
+ private:
+  const slices_running running_;  // shares its count
+  const std::string caller_;
+  const std::function<std::unique_ptr<slices>()> make_;
+  std::unique_ptr<slices> work_;
+};
+
 /// Owned by the exchange. The call that waits on the loop holds only a weak pointer to it, so the job ends
 /// with its connection.
 struct sliced_job {
@@ -87,6 +108,11 @@ response slices_running::refusal(failure_form form) {
 
 std::unique_ptr<slices> slices_running::count(const std::string& caller, std::unique_ptr<slices> work) const {
   return std::make_unique<counted_slices>(std::move(work), running_, caller);
+}
+
+std::unique_ptr<slices> slices_running::wait(const std::string& caller,
+                                             std::function<std::unique_ptr<slices>()> make) const {
+  return std::make_unique<waiting_slices>(*this, caller, std::move(make));
 }
 
 }  // namespace binnacle::http

@@ -43,6 +43,11 @@ class slices_running {
   static response refusal(failure_form form);
   /// Returns `work` in a wrapper that counts as running for `caller` for as long as it exists.
   std::unique_ptr<slices> count(const std::string& caller, std::unique_ptr<slices> work) const;
+  /// Work that is not refused, but waits until there is a place for `caller`: nothing is made of it before,
+  /// so it has no memory. `make` is called then. It looks once in each round of the loop, in which others
+  /// work.
+  std::unique_ptr<slices> wait(const std::string& caller,
+                               std::function<std::unique_ptr<slices>()> make) const;
 
  private:
   std::size_t most_;

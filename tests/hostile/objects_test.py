@@ -60,7 +60,7 @@ class LabelledPods(WithApiServer):
     def test_long_selectors_over_many_labels_hold_up_nobody(self):
         labels = {"app": "x", **{f"k{n:03d}{'x' * 20}": f"v{n % 10}" for n in range(500)}}
         for n in range(1000):
-            self.api.put(f"/api/v1/namespaces/tenant/pods/p{n:04d}", {"metadata": {"labels": labels, "uid": f"u{n}"}, "spec": {"nodeName": "good"}})
+            self.api.put(f"/api/v1/namespaces/tenant/pods/p{n:04d}", {"metadata": {"namespace": "tenant", "labels": labels, "uid": f"u{n}"}, "spec": {"nodeName": "good"}})
         self.begin(*self.in_a_cluster())
         requirements = ",".join(["app=x"] + [f"!{'z' * 23}{n}" for n in range(31)])
         path = "/apis/custom.metrics.k8s.io/v1beta2/namespaces/tenant/pods/*/rapl_power_watts?labelSelector="

@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <deque>
 #include <functional>
 #include <memory>
 #include <utility>
@@ -71,6 +72,23 @@ TEST_SUITE("common/http/sliced") {
     first.reset();
     CHECK_FALSE(running.full("eve"));
     CHECK_FALSE(running.full("ann"));
+  }
+
+  TEST_CASE("work that waits for a place is not made before, and goes on when one is free") {
+    const http::slices_running running(4);  // two for one caller
+    std::deque<int> steps;  // of each that was made
+    const auto make = [&] { return std::make_unique<counting>(steps.emplace_back(0)); };
+    std::vector<std::unique_ptr<http::slices>> work;
+    for (int i = 0; i < 3; ++i) work.push_back(running.wait("a", make));
+    work.push_back(running.wait("b", make));
+    CHECK(steps.empty());
+    for (const auto& one : work) CHECK(one->step());
+    CHECK(steps.size() == 3);
+    CHECK(work[2]->step());
+    CHECK(steps.size() == 3);
+    work[0].reset();
+    CHECK(support::whole(*work[2]).body.at(0) == "done");
+    CHECK(steps.size() == 4);
   }
 }
 
