@@ -186,10 +186,12 @@ void agent_session::drain_events(instant now) {
         on_catalog(now);
         more = false;
         break;
-      case machine_event::batch:
-        work += series_;
+      case machine_event::batch: {
+        const std::uint64_t compared = shared_->core.engine().counters().compared;
         on_batch(now);
+        work += series_ + (shared_->core.engine().counters().compared - compared);
         break;
+      }
       case machine_event::clock: on_clock(now); break;
       case machine_event::statuses: shared_->core.sources(*node_, machine_.take_statuses(), now); break;
       case machine_event::left_out: work = most_work; break;

@@ -35,6 +35,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace binnacle::policy {
 
@@ -163,9 +164,14 @@ void engine::tick(instant now) {
 }
 
 void engine::do_what_is_due(instant now) {
-  if (now - search_since_ >= std::chrono::seconds(1)) {
-    search_since_ = now;
+  if (now - said_since_ >= saying) {
+    said_since_ = now;
     search_left_ = most_search;
+    sentences_left_ = most_sentences;
+    for (const std::uint32_t serial : std::exchange(unsaid_, {})) {
+      const auto found = runs_.find(serial);
+      if (found != runs_.end()) check_conditions(found->second->first, found->second->second);
+    }
   }
   while (const auto d = context_.due.pop(now)) {
     ++context_.counters.deadlines_met;
@@ -263,7 +269,7 @@ void engine::check_conditions_of(const input& i) {
 }
 
 void engine::check_conditions(const strategy_id& id, entry& e) {
-  const bool all = std::exchange(e.said_of, e.run->serial()) != e.run->serial();
+  const bool all = e.said_of != e.run->serial();
   // While another process writes the labels, a node is not held only because its label has not been seen yet.
   const bool held = e.run->count(state::held) > 0 && e.run->writes_labels();
   if (all || held != e.said_held) {
@@ -292,6 +298,14 @@ void engine::check_conditions(const strategy_id& id, entry& e) {
     }
   }
   if (!all && missing == e.said_missing) return;
+  if (missing != 0) {
+    if (sentences_left_ == 0) {
+      unsaid_.insert(e.run->serial());
+      return;
+    }
+    --sentences_left_;
+  }
+  e.said_of = e.run->serial();
   e.said_missing = missing;
   std::vector<std::string> names, metrics;
   for (std::size_t r = 0; r < e.inputs.size(); ++r) {

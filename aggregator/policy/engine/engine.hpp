@@ -7,6 +7,9 @@
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -87,7 +90,11 @@ class engine {
   /// Does what is due. Calling it too early or too often does no harm.
   void tick(instant now);
   /// When tick() is to be called next; changes with every other call.
-  std::optional<instant> next_deadline() const noexcept { return context_.due.next(); }
+  std::optional<instant> next_deadline() const noexcept {
+    const auto next = context_.due.next();
+    if (unsaid_.empty()) return next;
+    return std::min(next.value_or(instant::max()), said_since_ + saying);
+  }
 
   /// The strategies whose nodes belong into a snapshot.
   std::vector<strategy_mark> marks() const;
@@ -215,13 +222,18 @@ class engine {
   std::map<condition_id, std::string> conditions_;  // those that hold, with their message
   std::vector<condition> changed_conditions_;       // since the last flush
 
-  // Which announced metric was meant by a name that no node has is looked for on the loop that takes agents'
-  // values. Authors choose how many such names there are, and nodes what they are compared with. So all
-  // strategies together have so much of nearest()'s work in a second, some 8 ms, and then name none.
+  // Sentences about metrics that no node has are made on the loop that takes agents' values. Authors choose
+  // how many such metrics there are, and nodes when they come and go. So there is a number of sentences for a
+  // second, some 8 ms; what is left is said in the next one. An announced metric that may have been meant is
+  // looked for with so much of nearest()'s work in a second, another 8 ms, and then none is named.
+  static constexpr duration saying = std::chrono::seconds(1);
+  static constexpr std::size_t most_sentences = 500;
   static constexpr std::size_t most_search = 4'000'000;
   static constexpr std::size_t work_of_a_name = 16;  // to be listed
+  instant said_since_{};
+  std::size_t sentences_left_ = most_sentences;
   std::size_t search_left_ = most_search;
-  instant search_since_{};
+  std::set<std::uint32_t> unsaid_;  // serials of runs
 };
 
 }  // namespace binnacle::policy

@@ -99,6 +99,7 @@ void strategy_run::judge(store::node_id node, instant now, run_context& out) {
   const bool was_violating = at(node).violating;
   ++out.counters.judged;
   const auto states = rules(node);
+  out.counters.compared += states.size();
   settle(node,
          labels() ? judge_frozen(strategy_.op, states, was_violating)
                   : judge_ignoring_missing(strategy_.op, states, rejects_),

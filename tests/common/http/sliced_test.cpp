@@ -76,7 +76,7 @@ TEST_SUITE("common/http/sliced") {
 
   TEST_CASE("work that waits for a place is not made before, and goes on when one is free") {
     const http::slices_running running(4);  // two for one caller
-    std::deque<int> steps;  // of each that was made
+    std::deque<int> steps;                  // of each that was made
     const auto make = [&] { return std::make_unique<counting>(steps.emplace_back(0)); };
     std::vector<std::unique_ptr<http::slices>> work;
     for (int i = 0; i < 3; ++i) work.push_back(running.wait("a", make));

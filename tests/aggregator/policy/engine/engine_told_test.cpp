@@ -115,6 +115,34 @@ spec:
     CHECK(w.e.conditions().size() == 30);
   }
 
+  TEST_CASE("attack: a node whose metrics come and go makes 500 sentences a second, and all in the end") {
+    std::string text;
+    for (int i = 0; i < 900; ++i)
+      text += fmt::format(R"(apiVersion: telemetry.intel.com/v1alpha1
+kind: TASPolicy
+metadata: {{name: p{}, namespace: default}}
+spec: {{strategies: {{dontschedule: {{rules: [{{metricname: ram, operator: GreaterThan, target: 1}}]}}}}}}
+---
+)",
+                          i);
+    world w;
+    w.apply(text);
+    w.e.node_added(world::id('a'), w.now);
+    w.at(10s);
+    CHECK(w.e.conditions().size() == 500);
+    w.at(11s);
+    CHECK(w.e.conditions().size() == 900);
+    w.at(20s);
+    w.value('a', "ram", 1, 5s);
+    CHECK(w.e.conditions().empty());
+    w.at(25s);
+    CHECK(w.e.conditions().size() == 500);
+    w.value('a', "ram", 1, 5s);
+    CHECK(w.e.conditions().empty());
+    w.at(29s);
+    CHECK_MESSAGE(w.e.conditions().empty(), "what was still to be said is true no more");
+  }
+
   TEST_CASE("statuses count the nodes in each state") {
     world w;
     w.apply(manifest({{"dontschedule", rules(hot)}, {"deschedule", rules(hot, "maxNodes: 1")}}));
