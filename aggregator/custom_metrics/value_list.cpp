@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <utility>
 
 namespace binnacle::custom_metrics {
 
@@ -30,10 +29,10 @@ value_list::value_list(version api, std::string_view metric, std::string_view se
   } else {
     metric_part_ += fmt::format(R"("metric":{{"name":{},"selector":{}}},"timestamp":")", name, selector_json);
   }
-  out_.reserve(
-      std::min(expected * (160 + metric_part_.size() + selector_part_.size()) + 128, piece + longest));
-  out_ += fmt::format(R"({{"kind":"MetricValueList","apiVersion":"{}/{}","metadata":{{}},"items":[)", group,
-                      to_string(api));
+  const std::size_t all = expected * (160 + metric_part_.size() + selector_part_.size()) + 128;
+  pieces_.text().reserve(std::min(all, http::text_pieces::room));
+  pieces_.text() += fmt::format(
+      R"({{"kind":"MetricValueList","apiVersion":"{}/{}","metadata":{{}},"items":[)", group, to_string(api));
 }
 
 void value_list::set_second(std::int64_t second) {
@@ -45,32 +44,29 @@ void value_list::set_second(std::int64_t second) {
 void value_list::add(std::string_view name, decimal value, std::chrono::system_clock::time_point read_at,
                      duration span) {
   set_second(std::chrono::floor<std::chrono::seconds>(read_at.time_since_epoch()).count());
-  if (!first_) out_ += ',';
+  std::string& out = pieces_.text();
+  if (!first_) out += ',';
   first_ = false;
-  out_ += kind_part_;
-  append_json_string(out_, name);
-  out_ += metric_part_;
-  out_ += timestamp_;
-  out_ += '"';
+  out += kind_part_;
+  append_json_string(out, name);
+  out += metric_part_;
+  out += timestamp_;
+  out += '"';
   if (span > duration::zero()) {
-    out_ += api_ == version::v1beta1 ? R"(,"window":)" : R"(,"windowSeconds":)";
-    fmt::format_to(std::back_inserter(out_), "{}", std::chrono::ceil<std::chrono::seconds>(span).count());
+    out += api_ == version::v1beta1 ? R"(,"window":)" : R"(,"windowSeconds":)";
+    fmt::format_to(std::back_inserter(out), "{}", std::chrono::ceil<std::chrono::seconds>(span).count());
   }
-  out_ += R"(,"value":")";
-  out_ += canonical(value);
-  out_ += '"';
-  out_ += selector_part_;
-  out_ += '}';
-  if (out_.size() < piece) return;
-  bytes_ += out_.size();
-  pieces_.push_back(std::exchange(out_, std::string()));
-  out_.reserve(piece + longest);
+  out += R"(,"value":")";
+  out += canonical(value);
+  out += '"';
+  out += selector_part_;
+  out += '}';
+  pieces_.end_slice();
 }
 
 std::vector<std::string> value_list::take() {
-  out_ += "]}\n";
-  pieces_.push_back(std::move(out_));
-  return std::move(pieces_);
+  pieces_.text() += "]}\n";
+  return pieces_.take();
 }
 
 }  // namespace binnacle::custom_metrics

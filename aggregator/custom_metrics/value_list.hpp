@@ -3,6 +3,7 @@
 #include "aggregator/custom_metrics/path.hpp"
 #include "common/clock.hpp"
 #include "common/decimal.hpp"
+#include "common/http/text_pieces.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -29,20 +30,14 @@ class value_list {
            duration span);
 
   /// The bytes of the list so far.
-  std::size_t bytes() const noexcept { return bytes_ + out_.size(); }
-  /// The list, in pieces: one text that doubles its memory again and again would be copied each time.
+  std::size_t bytes() const noexcept { return pieces_.bytes(); }
   std::vector<std::string> take();
 
  private:
   void set_second(std::int64_t second);
 
-  static constexpr std::size_t piece = std::size_t{256} << 10;
-  static constexpr std::size_t longest = std::size_t{4} << 10;  // an item, as a rule
-
   version api_;
-  std::vector<std::string> pieces_;
-  std::size_t bytes_ = 0;  // of pieces_
-  std::string out_;
+  http::text_pieces pieces_;
   std::string kind_part_;      // what comes before the object's name
   std::string metric_part_;    // what follows the object's name up to the timestamp
   std::string selector_part_;  // v1beta1's "selector":…
