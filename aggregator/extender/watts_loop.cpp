@@ -50,12 +50,12 @@ class watts_loop {
     out_.cells.reserve(loads.size());
   }
 
-  template <predict::objective by>
+  template <predict::objective By>
   watts_answer run() {
     std::array<seen, ahead> seen_ahead;
     for (std::size_t i = 0; i < candidates_.size() + ahead; ++i) {
       seen& next = seen_ahead[i % ahead];
-      if (i >= ahead && !next.answered) place<by>(next, i - ahead);
+      if (i >= ahead && !next.answered) place<By>(next, i - ahead);
       if (i < candidates_.size()) look_at(i, next);
     }
     return std::move(out_);
@@ -131,7 +131,7 @@ class watts_loop {
 
   /// Writes the members of costs and cells one by one, in place. If a whole one is made elsewhere and then
   /// copied, g++ copies it by whole words, and these reads stall on the narrower writes just before.
-  template <predict::objective by>
+  template <predict::objective By>
   void place(const seen& of, std::size_t i) {
     decision::watts_cell& w = i < out_.cells.size() ? out_.cells[i] : unlisted_;
     predict::cost& c = out_.costs[i];
@@ -140,7 +140,7 @@ class watts_loop {
     candidates_[i].what = known ? candidate_outcome::scored : candidate_outcome::unscored;
     if (known) {
       load = predict::load_of(of.model->best, *of.share, of.asked_for, q_.pod_usage);
-      const auto placing = predict::placing_on<by>(q_.pod, {&of.model->best, load.cores()});
+      const auto placing = predict::placing_on<By>(q_.pod, {&of.model->best, load.cores()});
       ++out_.opinions;
       if (placing.costs.is != predict::cost::known::error) ++out_.figures;
       c.is = placing.costs.is;

@@ -71,20 +71,20 @@ placing placing_on(objective by, const demand& pod, const candidate& c);
 /// The same on a candidate with a model. Prioritize asks it for thousands of nodes. So it is compiled into
 /// that loop, once for each objective: there the result stays in registers, and nothing asks for the
 /// objective again. g++ takes it for too large to be inlined, and has to be told.
-template <objective by>
+template <objective By>
 [[gnu::always_inline]] inline placing placing_on(const demand& pod, const candidate& c) {
   const chords& node = *c.node;
   const chords::place here = node.at(c.load), with_pod = node.at(c.load + pod.cores);
   placing out{.now = here.watts(), .with = with_pod.watts()};
   const double ranked = std::max(pod.cores, least_ranked_cores);
   const chords::place with_ranked = ranked > pod.cores ? node.at(c.load + ranked) : with_pod;
-  if constexpr (by == objective::best_chord) {
+  if constexpr (By == objective::best_chord) {
     out.per_core = price(node, here, node.from(here, with_ranked));
     out.costs = cost_of(node, c.load, ranked, ranked * out.per_core);
   } else {
     out.per_core = node.from(here, with_pod);
-    out.costs = by == objective::marginal ? cost_of(node, c.load, ranked, with_ranked.watts() - out.now)
-                                          : cost_as_wao(by, pod, c);
+    out.costs = By == objective::marginal ? cost_of(node, c.load, ranked, with_ranked.watts() - out.now)
+                                          : cost_as_wao(By, pod, c);
   }
   // Costs know no load beyond the cap. People are told what the node draws there.
   if (c.load + pod.cores > node.cap()) {

@@ -53,7 +53,7 @@ struct feed::asker {
 
 struct feed::impl {
   impl(async::loop& on, upstream u, rounds& d, pod_names& n, logger l)
-      : loop(on), from(std::move(u)), doctor(d), names(n), log(l), group(on, l) {}
+      : loop(on), from(std::move(u)), doctor(d), names(n), log(l), group(on, std::move(l)) {}
 
   async::loop& loop;
   upstream from;

@@ -67,7 +67,7 @@ void config_spec::add(std::string key, log_level& value, std::string help) {
   for (const auto level :
        {log_level::debug, log_level::info, log_level::warning, log_level::error, log_level::off})
     words.emplace_back(to_string(level), level);
-  add_choice(std::move(key), value, std::move(words), std::move(help));
+  add_choice(std::move(key), value, words, std::move(help));
 }
 
 void config_spec::add(std::string key, output_form& value, std::string help) {
