@@ -47,8 +47,9 @@ std::string as_json(const std::vector<problem>& problems, std::size_t files, std
   std::string text;
   json_writer out(text);
   out.begin_object().field("files", files).field("errors", errors);
-  policy::write_problems(out, problems);
-  out.end_object();
+  out.key("problems").begin_array();
+  for (const problem& p : problems) policy::write_problem(out, p);
+  out.end_array().end_object();
   return text + '\n';
 }
 

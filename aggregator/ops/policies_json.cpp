@@ -161,7 +161,18 @@ class policies_in_slices final : public http::slices {
     answer_.out().begin_object().key("policies").begin_array();
   }
   bool step() override {
-    if (at_ == policies_.size()) return false;
+    const bool more = at_ < policies_.size() ? show_nodes() : tell_some();
+    answer_.end_slice();
+    return more;
+  }
+  http::response take() override {
+    answer_.out().end_array().end_object();
+    return answer_.take();
+  }
+
+ private:
+  /// Shows some more nodes to the policy whose turn it is.
+  bool show_nodes() {
     if (!open_) open_.emplace(*policies_[at_], most_nodes_);
     std::size_t looks = 0;
     const bool more = place_.go_on([&](const store::node_view& node) {
@@ -173,21 +184,28 @@ class policies_in_slices final : public http::slices {
     open_.reset();
     place_.restart();
     ++at_;
-    answer_.end_slice();
     return true;
   }
-  http::response take() override {
+
+  /// Writes what follows the policies: the budget, and some more conditions and problems.
+  bool tell_some() {
     json_writer& out = answer_.out();
-    out.end_array();
-    if (about_.costs) write_budget(out, *about_.costs);
-    write_conditions(out, about_.conditions);
-    policy::write_problems(out, about_.problems);
-    out.end_object();
-    return answer_.take();
+    const std::size_t conditions = about_.conditions.size(), all = conditions + about_.problems.size();
+    if (told_ == 0 && !problems_begun_) {
+      out.end_array();
+      if (about_.costs) write_budget(out, *about_.costs);
+      out.key("conditions").begin_array();
+    }
+    const std::size_t end = std::min(told_ + told_per_slice, all);
+    for (; told_ < std::min(end, conditions); ++told_) write_condition(out, about_.conditions[told_]);
+    if (told_ < conditions) return true;
+    if (!std::exchange(problems_begun_, true)) out.end_array().key("problems").begin_array();
+    for (; told_ < end; ++told_) policy::write_problem(out, about_.problems[told_ - conditions]);
+    return told_ < all;
   }
 
- private:
   static constexpr std::size_t looks_per_slice = 10'000;  // at verdicts and labels
+  static constexpr std::size_t told_per_slice = 1'000;    // conditions and problems
 
   const policy_report about_;
   const std::size_t most_nodes_;
@@ -195,6 +213,8 @@ class policies_in_slices final : public http::slices {
   std::size_t at_ = 0;
   std::optional<policy_entry> open_;  // policies_[at_], while nodes are shown to it
   store::walk place_;
+  std::size_t told_ = 0;         // of the conditions, and then of the problems
+  bool problems_begun_ = false;  // their list is open
   json_pieces answer_;
 };
 

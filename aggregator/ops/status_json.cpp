@@ -159,19 +159,16 @@ class status_in_slices final : public http::slices {
 
   /// Conditions other than Held and Frozen, which are in the numbers of strategies.
   void write_faults() {
-    std::vector<policy::condition> faults;
-    std::size_t more = 0;
+    json_writer& out = answer_.out();
+    std::size_t faults = 0;
+    out.key("conditions").begin_array();
     for (const policy::condition& c : about_.conditions) {
       if (!c.active || c.what == policy::condition_kind::held || c.what == policy::condition_kind::frozen)
         continue;
-      if (faults.size() < most_conditions) {
-        faults.push_back(c);
-      } else {
-        ++more;
-      }
+      if (++faults <= most_conditions) write_condition(out, c);
     }
-    write_conditions(answer_.out(), faults);
-    if (more > 0) answer_.out().field("moreConditions", more);
+    out.end_array();
+    if (faults > most_conditions) out.field("moreConditions", faults - most_conditions);
   }
 
   // Constant after construction.

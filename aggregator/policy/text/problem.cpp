@@ -28,15 +28,11 @@ std::string problem::text(std::string_view word) const {
   return out + message;
 }
 
-void write_problems(json_writer& out, const std::vector<problem>& problems) {
-  out.key("problems").begin_array();
-  for (const problem& p : problems) {
-    out.begin_object().field("severity", to_string(p.level)).field("file", p.file);
-    if (p.line > 0) out.field("line", p.line);
-    if (!p.field.empty()) out.field("field", p.field);
-    out.field("message", p.message).end_object();
-  }
-  out.end_array();
+void write_problem(json_writer& out, const problem& p) {
+  out.begin_object().field("severity", to_string(p.level)).field("file", p.file);
+  if (p.line > 0) out.field("line", p.line);
+  if (!p.field.empty()) out.field("field", p.field);
+  out.field("message", p.message).end_object();
 }
 
 void findings::add(severity level, int line, std::string field, std::string message) {

@@ -33,8 +33,8 @@ struct problem {
   friend bool operator==(const problem&, const problem&) = default;
 };
 
-/// Writes them as the member "problems" of the object that `out` is in.
-void write_problems(json_writer& out, const std::vector<problem>& problems);
+/// Writes it as the next value.
+void write_problem(json_writer& out, const problem& p);
 
 /// The problems of one file, with a bound: a file that is all wrong gives the first ones and a count.
 class findings {

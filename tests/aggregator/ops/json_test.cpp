@@ -309,6 +309,23 @@ TEST_SUITE("aggregator/ops/json") {
           std::string::npos);
   }
 
+  TEST_CASE_FIXTURE(house,
+                    "a thousand conditions and problems are a slice, and none is lost between slices") {
+    policy_report about;
+    for (int i = 0; i < 1'500; ++i) {
+      const std::string number = std::to_string(i);
+      about.conditions.push_back(
+          {{"default", number}, policy::condition_kind::held, std::nullopt, true, "c"});
+      about.problems.push_back({number + ".yaml", 0, "", "is empty", policy::severity::error});
+    }
+    CHECK(steps_of(*policy_list(nodes, about, 100)) == 4);  // one for the policy
+    const auto said = json::parse(whole(*policy_list(nodes, about, 100))).as_object();
+    REQUIRE(said.at("conditions").as_array().size() == 1'500);
+    REQUIRE(said.at("problems").as_array().size() == 1'500);
+    CHECK(said.at("conditions").as_array()[1'499].at("policy") == "default/1499");
+    CHECK(said.at("problems").as_array()[1'499].at("file") == "1499.yaml");
+  }
+
   TEST_CASE_FIXTURE(house, "rules are listed with their bounds, and those that rank say what comes first") {
     auto table = nodes.policies();
     auto p = std::make_shared<policy::published_policy>(*table.begin()->second);
