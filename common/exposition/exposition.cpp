@@ -135,11 +135,15 @@ class parser::impl {
   }
 
   result<void> finish() {
-    if (failed_ || !read_line(begun_)) return failure_;
+    if (failed_) return failure_;
+    if (!seconds_ && begun_.find_first_not_of(" \t\r") != std::string::npos) {
+      ++line_number_;
+      refuse("the text is cut off: end its last line with a line feed");
+    } else if (read_line(begun_) && seconds_ && !ended_) {
+      refuse("the text is cut off: OpenMetrics ends with # EOF");
+    }
     begun_.clear();
-    if (!seconds_ || ended_) return {};
-    refuse("the text is cut off: OpenMetrics ends with # EOF");
-    return failure_;
+    return failed_ ? failure_ : result<void>();
   }
 
  private:

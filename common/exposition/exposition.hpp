@@ -43,7 +43,8 @@ struct sample {
 };
 
 enum class form : unsigned char {
-  plain,        ///< Prometheus text 0.0.4: timestamps are milliseconds
+  plain,        ///< Prometheus text 0.0.4: timestamps are milliseconds; a text without a line feed at its
+                ///< end was cut off, and its last number may be a part of one
   openmetrics,  ///< OpenMetrics 1.0: timestamps are seconds; a text without "# EOF" at its end was cut off
 };
 
@@ -63,7 +64,7 @@ class parser {
   parser& operator=(const parser&) = delete;
 
   result<void> feed(std::string_view piece);
-  /// Call it when the text is complete. A last line without a line end is parsed then.
+  /// Call it when the text is complete.
   result<void> finish();
 
  private:

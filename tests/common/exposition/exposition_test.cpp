@@ -269,6 +269,13 @@ TEST_SUITE("common/exposition/parse") {
     }
   }
 
+  TEST_CASE("a text without a last line feed is refused: its last number may be a part of one") {
+    CHECK(refusal("a 1\nb 12").message == "line 2: the text is cut off: end its last line with a line feed");
+    CHECK(refusal("a 1\n# TYPE b cou").message ==
+          "line 2: the text is cut off: end its last line with a line feed");
+    CHECK(read("a 1\n \t\r").size() == 1);
+  }
+
   TEST_CASE("OpenMetrics that is cut off, or goes on behind its end, is refused") {
     const auto take = [](std::string_view text) {
       exposition::parser p({}, exposition::form::openmetrics, [](const exposition::sample&) {});

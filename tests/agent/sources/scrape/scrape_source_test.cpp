@@ -146,6 +146,8 @@ TEST_SUITE("agent/sources/scrape/source") {
          "start the exporter"},
         {"HTTP/1.1 200 OK\r\nContent-Type: application/openmetrics-text\r\nContent-Length: 4\r\n\r\na 1\n",
          "malformed", "cut off", ""},
+        {"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\na 1\nb 12", "malformed", "line 2: the text is cut off",
+         "the path of its metrics"},
     };
     for (const auto& r : rows) {
       CAPTURE(r.says);

@@ -171,6 +171,22 @@ TEST_CASE("a file caught half written leaves the values before it") {
   CHECK(f.read_at("a.prom") < f.clock.now);
 }
 
+TEST_CASE("a file that ends within a line is absent: its last number may be a part of one") {
+  folder f;
+  f.settled("a.prom", "a 1\nb 1234\n");
+  f.look();
+  f.settled("a.prom", "a 1\nb 12");
+  f.look();
+  CHECK(shown(f.out, "a") == "malformed");
+  CHECK(shown(f.out, "b") == "malformed");
+  CHECK(f.source.limitation() ==
+        (f.path / "a.prom") + ": line 2: the text is cut off: end its last line with a line feed");
+  f.settled("a.prom", "a 1\nb 12\n");
+  f.look();
+  CHECK(to_double(entry_of(f.out, "b")->value) == 12);
+  CHECK(f.source.limitation().empty());
+}
+
 TEST_CASE("a file that is written again and again without a last line feed is told, until it has one") {
   folder f;
   f.settled("a.prom", "a 1\n");
@@ -178,8 +194,8 @@ TEST_CASE("a file that is written again and again without a last line feed is to
   f.path.write("a.prom", "a 2");
   f.look();
   CHECK(f.source.limitation().empty());
-  // A look that comes a second late finds that the file has not changed for a while, and takes it.
-  for (int i = 0; i < 100 && f.source.limitation().empty(); ++i) {
+  // A look that comes a second late finds that the file has not changed for a while, and refuses it.
+  for (int i = 0; i < 100 && f.source.limitation().find("all the time") == std::string::npos; ++i) {
     f.path.write("a.prom", "a 2");
     f.look();
   }
