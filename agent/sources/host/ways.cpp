@@ -44,7 +44,7 @@ constexpr comparison of_bmc[] = {
     {"", slowly_or_hanging}, {"psys", slowly}, {"dcmi", same_thing}, {"supplies", far_below}};
 constexpr comparison of_supplies[] = {
     {"", slowly_or_hanging}, {"psys", slowly}, {"dcmi", same_thing}, {"bmc", same_thing}};
-constexpr comparison of_psys[] = {{"", {.below_for = 10s, .may_hang = false}}};
+constexpr comparison of_psys[] = {{"", {.below_for = 10s, .may_hang = false, .longest_gap = 5s}}};
 constexpr comparison of_scmi[] = {{.with = "hwmon", .how = same_thing, .usual_sensors = true}};
 constexpr comparison of_chips[] = {{"rapl", slowly}};
 constexpr way power_ways[] = {

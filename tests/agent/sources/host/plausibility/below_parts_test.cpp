@@ -82,6 +82,24 @@ TEST_CASE(
     CHECK(d.node("psys") == "implausible");
     CHECK(d.node("rapl") == "no such series");
   }
+  SUBCASE("far below, with readings of RAPL that fail now and then") {
+    d.out.set(d.psys, 60.0);
+    for (int i = 0; i < 15; ++i) {
+      d.parts(100);
+      if (i % 4 == 0) d.out.set_absent(d.package, absence::no_data);
+      d.pass(1);
+    }
+    CHECK(d.set_aside("psys", "below_parts") == "1");
+  }
+  SUBCASE("far below around five seconds without RAPL, of which nobody knows anything") {
+    d.out.set(d.psys, 60.0);
+    d.pass(6);
+    d.out.set_absent(d.package, absence::no_data);
+    d.pass(5);
+    d.parts(100);
+    d.pass(9);
+    CHECK(d.node("psys") == "60.0");
+  }
   SUBCASE("one package that has no value does not hide it") {
     const auto other = d.out.add_series(d.rapl, "rapl_power_watts", {{"package", "1"}});
     d.out.set_absent(other, absence::stands_still);
@@ -225,6 +243,78 @@ TEST_CASE("below RAPL by far: after a gap of RAPL a minute, since nobody knows w
     d.pass(1);
     CHECK(d.said() == "implausible");
   }
+}
+
+namespace {
+
+/// Two packages of 90 W and a true DCMI.
+struct two_packages : metered {
+  board::series_ref other = out.add_series(rapl, "rapl_power_watts", {{"package", "1"}});
+
+  two_packages() : metered("dcmi") {
+    say_all(417);
+    pass(10);
+    CHECK(said() == "417.0");
+  }
+  void say_all(double by_dcmi) {
+    parts(90);
+    out.set(other, 90.0);
+    say(by_dcmi);
+  }
+  /// Lets time pass in which the first `gap` seconds of each `every` lack the values of `silent`.
+  void pass_with_gaps(int seconds, double by_dcmi, const std::vector<board::series_ref>& silent, int gap,
+                      int every) {
+    for (int i = 0; i < seconds; ++i) {
+      say_all(by_dcmi);
+      if (i % every < gap)
+        for (const auto s : silent) out.set_absent(s, absence::no_data);
+      pass(1);
+    }
+  }
+};
+
+}  // namespace
+
+// Before, each second without RAPL began the minute anew. A false DCMI was believed for ever if a reading
+// failed every 45 s, or if the counters moved every 4 s.
+TEST_CASE("below RAPL: values that are missing now and then begin no new minute") {
+  two_packages d;
+  std::vector<board::series_ref> silent;
+  int gap = 2, every = 20;
+  SUBCASE("RAPL's") { silent = {d.package, d.other, d.memory}; }
+  SUBCASE("those of one package of two") { silent = {d.other}; }
+  SUBCASE("the meter's") { silent = {d.dcmi}; }
+  SUBCASE("RAPL's, whose counters move every four seconds") {
+    silent = {d.package, d.other, d.memory};
+    gap = 3;
+    every = 4;
+  }
+  d.pass_with_gaps(60, 130, silent, gap, every);
+  CHECK(d.said() == "130.0");
+  d.pass_with_gaps(20, 130, silent, gap, every);
+  CHECK(d.said() == "implausible");
+  CHECK(d.set_aside("dcmi", "below_parts") == "1");
+  d.pass_with_gaps(20, 417, silent, gap, every);  // nor a new half minute of agreement
+  CHECK(d.set_aside("dcmi", "below_parts") == "1");
+  d.pass_with_gaps(40, 417, silent, gap, every);
+  CHECK(d.said() == "417.0");
+}
+
+TEST_CASE("below RAPL: after 20 s without the values that contradict, the minute begins anew") {
+  two_packages d;
+  std::vector<board::series_ref> silent;
+  SUBCASE("RAPL's") { silent = {d.package, d.other, d.memory}; }
+  SUBCASE("those of one package of two") { silent = {d.other}; }
+  SUBCASE("the meter's") { silent = {d.dcmi}; }
+  d.say_all(130);
+  d.pass(50);
+  for (const auto s : silent) d.out.set_absent(s, absence::no_data);
+  d.pass(21);
+  d.say_all(130);
+  d.pass(60);
+  CHECK(d.set_aside("dcmi", "below_parts") == "no such series");
+  d.pass(1);
+  CHECK(d.set_aside("dcmi", "below_parts") == "1");
 }
 
 // Before, DCMI's 60 W counted for two seconds after each start of the agent. Then they were set aside, and
