@@ -414,6 +414,89 @@ TEST_CASE("hwmon below RAPL: the sensors that power-sensors names lack something
   CHECK(d.out.series()[sensor].reason == absence::none);
 }
 
+// Before, the package's 3 W were the node's, which won every placement.
+TEST_CASE("a package below its own cores and graphics: the sum of packages is set aside") {
+  desk d;
+  const auto core = d.out.add_series(d.rapl, "rapl_zone_power_watts", {{"zone", "core"}, {"package", "0"}});
+  const auto graphics =
+      d.out.add_series(d.rapl, "rapl_zone_power_watts", {{"zone", "uncore"}, {"package", "0"}});
+  const auto says = [&](double package, double of_cores, double of_graphics) {
+    d.parts(package);
+    d.out.set(core, of_cores);
+    d.out.set(graphics, of_graphics);
+  };
+  SUBCASE("from the first comparison on, and back after half a minute of agreement") {
+    says(3, 80, 5);
+    d.pass(1);
+    CHECK(d.node("rapl") == "implausible");
+    CHECK(d.set_aside("rapl", "below_parts") == "1");
+    CHECK(d.out.series()[d.package].reason == absence::implausible);
+    CHECK(d.out.series()[d.memory].reason == absence::none);
+    CHECK(holds(d.host.limitation(), "rapl said 13.0 W, less than the 95.0 W of the zones inside it"));
+    says(95, 80, 5);
+    d.pass(31);
+    CHECK(d.node("rapl") == "105.0");
+    CHECK(d.out.series()[d.package].reason == absence::none);
+    CHECK(d.host.limitation().empty());
+  }
+  SUBCASE("later after 10 s") {
+    says(95, 80, 5);
+    d.pass(5);
+    says(40, 50, 10);
+    d.pass(10);
+    CHECK(d.node("rapl") == "50.0");
+    d.pass(1);
+    CHECK(d.node("rapl") == "implausible");
+  }
+  SUBCASE("not for what the counters differ by") {
+    says(80, 82, 5);
+    d.pass(60);
+    CHECK(d.node("rapl") == "90.0");
+  }
+  SUBCASE("one package of two, though the other one draws more than all cores") {
+    d.out.set(d.out.add_series(d.rapl, "rapl_power_watts", {{"package", "1"}}), 200.0);
+    says(3, 80, 5);
+    d.pass(1);
+    CHECK(d.set_aside("rapl", "below_parts") == "1");
+  }
+  SUBCASE("a meter of the machine that says less than the cores is set aside with it") {
+    d.out.set(d.has_system_sensor("Sys Power"), 20.0);
+    says(3, 80, 5);
+    d.pass(120);
+    CHECK(d.set_aside("bmc", "below_parts") == "1");
+    CHECK(d.node("bmc") == "implausible");
+  }
+  SUBCASE("a meter of the machine that says more counts") {
+    d.out.set(d.has_system_sensor("Sys Power"), 200.0);
+    says(3, 80, 5);
+    d.pass(120);
+    CHECK(d.node("bmc") == "200.0");
+    CHECK(d.set_aside("rapl", "below_parts") == "1");
+  }
+}
+
+TEST_CASE("a package below its own cores: its energy and its free watts are withheld with it") {
+  auto zones = machines::xeon_two_sockets();
+  zones.pop_back();  // psys
+  machine m(zones);
+  m.begin();
+  m.pass(5s);
+  CHECK(m.node("rapl") == "224.0");
+  for (int second = 1; second <= 15; ++second) {
+    m.sim.advance(1s);
+    m.sys.write(zone_folder({0}) + "/energy_uj", std::to_string(2'000'000 * second) + "\n");  // 2 W
+    m.clock.now += 1s;
+    m.read();
+  }
+  const auto of_first = [&m](const char* family) { return shown(m.out, family, {{"package", "0"}}); };
+  CHECK(m.node("rapl") == "implausible");
+  CHECK(m.package("0") == "implausible");
+  CHECK(of_first("rapl_headroom_ratio") == "implausible");
+  CHECK(of_first("rapl_tdp_utilization_ratio") == "implausible");
+  CHECK(shown(m.out, "rapl_energy_joules_total", {{"zone", "package"}, {"package", "0"}}) == "implausible");
+  CHECK(m.dram("0") == "12.0");
+}
+
 // Before, two sockets of two dies were four packages, 600 W, and a true DCMI was never believed again.
 TEST_CASE("below parts: dies that each show their socket's counter do not set a true DCMI aside") {
   std::vector<zone_spec> dies;
