@@ -22,6 +22,7 @@ constexpr member of_packages[] = {
 constexpr member in_packages[] = {{"rapl_zone_power_watts", "zone", "core"},
                                   {"rapl_zone_power_watts", "zone", "uncore"}};
 constexpr member scmi[] = {{"os_powercap_power_watts", "chip", "arm-scmi"}};
+constexpr member in_zones[] = {{"os_powercap_part_power_watts", "chip", "arm-scmi"}};
 constexpr member chip_power[] = {{"os_hwmon_power_watts"}};
 constexpr member inlet[] = {{"bmc_inlet_temperature_celsius"}};
 constexpr member chips[] = {{"os_hwmon_temperature_celsius"}};
@@ -51,7 +52,8 @@ constexpr comparison of_supplies[] = {
     {"", slowly_or_hanging}, {"psys", slowly}, {"dcmi", same_thing}, {"bmc", same_thing}};
 constexpr comparison of_psys[] = {{"", quickly}};
 constexpr comparison of_rapl[] = {{"rapl", quickly}};
-constexpr comparison of_scmi[] = {{.with = "hwmon", .how = same_thing, .usual_sensors = true}};
+constexpr comparison of_scmi[] = {{.with = "hwmon", .how = same_thing, .usual_sensors = true},
+                                  {"arm-scmi", slowly}};
 constexpr comparison of_chips[] = {{"rapl", slowly}};
 constexpr way power_ways[] = {
     {.source = "dcmi", .parts = dcmi, .compared = of_dcmi, .sisters = dcmi_window},
@@ -71,7 +73,12 @@ constexpr way power_ways[] = {
      .compared = of_rapl,
      .inside = {in_packages, "package", "package"},
      .sisters = of_packages},
-    {.source = "arm-scmi", .parts = scmi, .of = firmware_zones, .parts_on = true, .compared = of_scmi},
+    {.source = "arm-scmi",
+     .parts = scmi,
+     .of = firmware_zones,
+     .parts_on = true,
+     .compared = of_scmi,
+     .inside = {in_zones, "inside", "zone"}},
     {.source = "hwmon",
      .parts = chip_power,
      .of = chips_named,
