@@ -35,9 +35,9 @@ inline constexpr family host[] = {
          "1 while a source of host_power_watts is not believed, with the reason: zero (0 W or less although "
          "the machine is on, or a number that bmc or os already withholds as implausible), wrong_unit (far "
          "fewer or more watts than processors draw), below_parts (less than a part of it draws: psys, "
-         "packages and memory, on Arm the processors), below_other (less than another meter "
-         "of the same thing says), stands_still (about the same number while the power of those parts "
-         "changes), several (psys counters of several packages move).",
+         "packages and memory, on Arm the processors; or what is inside its zones), below_other (less than "
+         "another meter of the same thing says), stands_still (about the same number while the power of "
+         "those parts changes), several (psys counters of several packages move).",
      .labels = host_doubt,
      .rule = node_rule::max,
      .source = "host"},

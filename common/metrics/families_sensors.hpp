@@ -11,6 +11,7 @@ namespace binnacle::metrics::tables {
 inline constexpr std::string_view sensor_chip[] = {"chip"};
 inline constexpr std::string_view sensor_chip_sensor[] = {"chip", "sensor"};
 inline constexpr std::string_view sensor_chip_zone[] = {"chip", "zone"};
+inline constexpr std::string_view sensor_chip_zone_inside[] = {"chip", "zone", "inside"};
 inline constexpr std::string_view sensor_disk_sensor[] = {"disk", "sensor"};
 inline constexpr std::string_view sensor_zone_type[] = {"zone", "type"};
 inline constexpr std::string_view sensor_package[] = {"package"};
@@ -172,10 +173,11 @@ inline constexpr family sensors[] = {
      .unit = "watts",
      .exponent = -1,
      .help = "Power of a zone that is part of a zone in os_powercap_power_watts, or that has no meter and "
-             "whose parts are there instead. Node: the largest.",
-     .labels = sensor_chip_zone,
+             "whose parts are there instead. inside: the zone directly around it. Node: the largest.",
+     .labels = sensor_chip_zone_inside,
      .rule = node_rule::max,
-     .source = "os"},
+     .source = "os",
+     .flat_labels = 2},
     {.name = "os_hwmon_humidity_ratio",
      .unit = "ratio",
      .exponent = -4,

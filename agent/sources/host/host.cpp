@@ -37,6 +37,7 @@ host_source::host_source(host_options options, clocks time)
     f.which = i;
     f.parts.resize(composites[i].ways.size());
     f.sisters.resize(composites[i].ways.size());
+    f.inside.resize(composites[i].ways.size());
     for (const auto& w : composites[i].ways) f.checks.push_back(w.checks());
     f.set_aside_for.resize(f.checks.size(), disbelief::none);
     f.seconds.resize(f.checks.size());
@@ -88,13 +89,15 @@ void host_source::find_parts(figure& f, const board& from) const {
   for (std::size_t w = 0; w < ways.size(); ++w) {
     std::vector<board::series_ref> found;
     f.sisters[w].clear();
+    f.inside[w].clear();
     bool found_first = false;
     for (board::series_ref s = 0; s < from.series().size(); ++s) {
       const auto& e = from.series()[s];
       if (e.removed) continue;
       if (e.info.family == ways[w].looked_for) f.looked_for[w] = s;
-      if (std::ranges::any_of(ways[w].sisters, [&e](const member& m) { return is(e.info, m); }))
-        f.sisters[w].push_back(s);
+      const auto is_it = [&e](const member& m) { return is(e.info, m); };
+      if (std::ranges::any_of(ways[w].sisters, is_it)) f.sisters[w].push_back(s);
+      if (std::ranges::any_of(ways[w].inside.series, is_it)) f.inside[w].push_back(s);
       for (const auto& m : ways[w].parts) {
         if (!is(e.info, m) || (ways[w].named && !is_named(e.info, names))) continue;
         found.push_back(s);
@@ -231,7 +234,11 @@ void host_source::set_absent(figure& f, std::size_t first_there, const std::vect
     doubt(fmt::format(
         "{} has no value now because {} contradicts {}: {} counts when the two agree, or is set aside after "
         "{}",
-        what.family, best, other ? what.ways[*other].source : "another meter", best, human(c.how.below_for)));
+        what.family, best,
+        !other           ? "another meter"
+        : *other == last ? "the zones inside it"
+                         : what.ways[*other].source,
+        best, human(c.how.below_for)));
     return;
   }
   if (!f.parts[last].present().empty() && !f.parts[last].missing().empty()) {

@@ -66,6 +66,7 @@ class host_source final : public source {
     std::size_t which;                                    // its index in `composites`
     std::vector<part_inventory> parts;                    // by way
     std::vector<std::vector<board::series_ref>> sisters;  // by way: what its meter says besides
+    std::vector<std::vector<board::series_ref>> inside;   // by way: what its parts contain
     std::vector<board::series_ref> looked_for;  // by way: has no value while the source seeks the parts
     std::vector<std::vector<whole_machine_check>> checks;  // by way: one for each comparison
     std::vector<disbelief> set_aside_for;                  // by way: why it is set aside

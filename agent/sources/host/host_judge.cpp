@@ -59,16 +59,28 @@ std::optional<std::size_t> host_source::other_way(const figure& f, std::string_v
 // What this way says when another way is compared with it.
 whole_machine_check::witness host_source::testimony(const figure& f, std::size_t way, const board& from,
                                                     instant now) const {
+  const auto& about = composites[f.which].ways[way];
   whole_machine_check::witness w;
+  const auto says = [&](board::series_ref s) {
+    const auto value = is_late(from, s, now) ? std::nullopt : measured(from, s);
+    if (value) ++w.parts;
+    return value ? to_double(*value) : 0;
+  };
   for (const auto& p : f.parts[way].present()) {
-    const auto value = measured(from, p.ref);
-    if (!value || is_late(from, p.ref, now)) continue;
-    w.at_least += to_double(*value);
-    ++w.parts;
+    double inside = 0;
+    for (const auto s : f.inside[way]) {
+      const auto& labels = from.series()[s].info.labels;
+      if (p.family == about.parts.front().family &&
+          metrics::label_of(labels, about.inside.label) == metrics::label_of(p.labels, about.inside.of_whole))
+        inside += says(s);
+    }
+    w.at_least += std::max(says(p.ref), inside);
   }
-  // A witness whose sum lacks a supply that is not believed still says the least that the machine draws.
+  // A witness whose sum lacks a supply that is not believed still says the least that the machine draws. So
+  // does a way that says less than what is inside its parts.
   const auto why = f.set_aside_for[way];
-  w.is_void = why != disbelief::none && !(why == disbelief::zero && composites[f.which].ways[way].witness);
+  w.is_void = why != disbelief::none && !(why == disbelief::zero && about.witness) &&
+              !(why == disbelief::below_parts && !about.inside.series.empty());
   w.which = way;
   return w;
 }
@@ -120,7 +132,11 @@ bool host_source::is_missed(const figure& f, std::size_t way, const std::vector<
 
 void host_source::withhold(const figure& f, std::size_t way, bool withheld, board& out) {
   withheld = withheld && !composites[f.which].ways[way].witness;
-  for (const auto& p : f.parts[way].present()) out.withhold(p.ref, absence::implausible, withheld);
+  for (const auto& p : f.parts[way].present()) {
+    // The memory's own counter is not that of the packages, which are withheld.
+    if (p.family == composites[f.which].ways[way].parts.front().family)
+      out.withhold(p.ref, absence::implausible, withheld);
+  }
   for (const auto s : f.sisters[way]) out.withhold(s, absence::implausible, withheld);
 }
 
@@ -153,8 +169,8 @@ host_source::verdict host_source::judge(figure& f, std::size_t way, std::vector<
                 w.source)};
   }
   const double watts = c.value ? to_double(*c.value) : 0;
-  // 0 W is no matter of units, and compare() says so.
-  const bool too_low = c.value && !no_watts(watts) && watts < least_watts_;
+  // 0 W is no matter of units, and compare() says so. The source rapl judges each package.
+  const bool too_low = c.value && w.of != packages && !no_watts(watts) && watts < least_watts_;
   if (too_low || (w.parts_on && watts > most_watts_of_processors)) {
     withhold(f, way, true, out);
     const auto bounds = w.parts_on

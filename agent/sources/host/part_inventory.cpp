@@ -10,11 +10,11 @@
 namespace binnacle::agent {
 namespace {
 
-// The label by which the source bmc says whether a sensor counts is left out: it changes when another sensor
-// comes that measures the whole.
+// The labels by which a source says whether a sensor counts, or in which zone it is, are left out: they
+// change when another one comes that measures the whole.
 metrics::label_set identity_of(const wire::series_info& s) {
   auto labels = s.labels;
-  std::erase_if(labels, [](const auto& l) { return l.first == "scope"; });
+  std::erase_if(labels, [](const auto& l) { return l.first == "scope" || l.first == "inside"; });
   return labels;
 }
 

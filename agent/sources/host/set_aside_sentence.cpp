@@ -7,8 +7,11 @@
 namespace binnacle::agent {
 namespace {
 
-std::string_view words_of(std::string_view witness) {
-  return witness == "rapl" ? "packages and memory" : witness == "psys" ? "platform (psys)" : "processors";
+std::string_view words_of(std::string_view accused, std::string_view witness) {
+  if (witness == accused) return "zones inside it";
+  return witness == "rapl"   ? "packages and memory, a part of it"
+         : witness == "psys" ? "platform (psys), a part of it"
+                             : "processors, a part of it";
 }
 
 std::string_view remedy_below_other(std::string_view source) {
@@ -19,6 +22,7 @@ std::string_view remedy_below_other(std::string_view source) {
 
 std::string remedy_below_parts(std::string_view source, std::string_view witness, std::string_view second) {
   if (source == "psys") return "newer firmware may measure it correctly";
+  if (source == witness) return "reload its driver, or look for newer firmware";
   if (source == "hwmon") return "a sensor may be missing in power-sensors";
   if (second.empty()) return "a supply may be missing in the sum, or the BMC needs a reset";
   return fmt::format(
@@ -57,8 +61,8 @@ std::string sentence(const side& accused, const side& witness, std::string_view 
           "the BMC",
           accused.name(), goes_without);
     case disbelief::below_parts:
-      return fmt::format("{} said {:.1f} W, less than the {:.1f} W of the {}, a part of it: {}; {}",
-                         accused.name(), check.watts(), check.other_watts(), words_of(witness.source),
+      return fmt::format("{} said {:.1f} W, less than the {:.1f} W of the {}: {}; {}", accused.name(),
+                         check.watts(), check.other_watts(), words_of(accused.source, witness.source),
                          goes_without, remedy_below_parts(accused.source, witness.source, second));
     case disbelief::below_other:
       return fmt::format("{} said {:.1f} W, less than the {:.1f} W of {}, which measures the same {}: {}; {}",

@@ -17,7 +17,12 @@ constexpr member psys[] = {{"rapl_zone_power_watts", "zone", "psys"}};
 constexpr member psys_energy[] = {{"rapl_energy_joules_total", "zone", "psys"}};
 // Dram has a meter of its own. Core and uncore are parts of the package, so they are not added.
 constexpr member rapl[] = {{"rapl_power_watts"}, {"rapl_zone_power_watts", "zone", "dram"}};
+constexpr member of_packages[] = {
+    {"rapl_energy_joules_total", "zone", "package"}, {"rapl_headroom_ratio"}, {"rapl_tdp_utilization_ratio"}};
+constexpr member in_packages[] = {{"rapl_zone_power_watts", "zone", "core"},
+                                  {"rapl_zone_power_watts", "zone", "uncore"}};
 constexpr member scmi[] = {{"os_powercap_power_watts", "chip", "arm-scmi"}};
+constexpr member in_zones[] = {{"os_powercap_part_power_watts", "chip", "arm-scmi"}};
 constexpr member chip_power[] = {{"os_hwmon_power_watts"}};
 constexpr member inlet[] = {{"bmc_inlet_temperature_celsius"}};
 constexpr member chips[] = {{"os_hwmon_temperature_celsius"}};
@@ -26,6 +31,7 @@ constexpr member zones[] = {{"os_thermal_zone_temperature_celsius"}};
 // A BMC's value is a mean of up to a minute, while psys is an energy counter like those of the packages. DCMI
 // may be measured behind the supplies, which lose a tenth and more, and a supply's sensor has coarse steps.
 constexpr whole_machine_check::settings slowly{.below_for = 60s, .may_hang = false};
+constexpr whole_machine_check::settings quickly{.below_for = 10s, .may_hang = false, .longest_gap = 5s};
 constexpr whole_machine_check::settings slowly_or_hanging{.below_for = 60s, .collapsed_share = 0.1};
 constexpr whole_machine_check::settings same_thing{.below_for = 60s,
                                                    .may_hang = false,
@@ -44,8 +50,10 @@ constexpr comparison of_bmc[] = {
     {"", slowly_or_hanging}, {"psys", slowly}, {"dcmi", same_thing}, {"supplies", far_below}};
 constexpr comparison of_supplies[] = {
     {"", slowly_or_hanging}, {"psys", slowly}, {"dcmi", same_thing}, {"bmc", same_thing}};
-constexpr comparison of_psys[] = {{"", {.below_for = 10s, .may_hang = false}}};
-constexpr comparison of_scmi[] = {{.with = "hwmon", .how = same_thing, .usual_sensors = true}};
+constexpr comparison of_psys[] = {{"", quickly}};
+constexpr comparison of_rapl[] = {{"rapl", quickly}};
+constexpr comparison of_scmi[] = {{.with = "hwmon", .how = same_thing, .usual_sensors = true},
+                                  {"arm-scmi", slowly}};
 constexpr comparison of_chips[] = {{"rapl", slowly}};
 constexpr way power_ways[] = {
     {.source = "dcmi", .parts = dcmi, .compared = of_dcmi, .sisters = dcmi_window},
@@ -58,8 +66,19 @@ constexpr way power_ways[] = {
      .one_counts = true,
      .compared = of_psys,
      .sisters = psys_energy},
-    {.source = "rapl", .parts = rapl, .of = packages, .counter = true},
-    {.source = "arm-scmi", .parts = scmi, .of = firmware_zones, .parts_on = true, .compared = of_scmi},
+    {.source = "rapl",
+     .parts = rapl,
+     .of = packages,
+     .counter = true,
+     .compared = of_rapl,
+     .inside = {in_packages, "package", "package"},
+     .sisters = of_packages},
+    {.source = "arm-scmi",
+     .parts = scmi,
+     .of = firmware_zones,
+     .parts_on = true,
+     .compared = of_scmi,
+     .inside = {in_zones, "inside", "zone"}},
     {.source = "hwmon",
      .parts = chip_power,
      .of = chips_named,

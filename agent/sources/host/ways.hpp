@@ -25,6 +25,13 @@ struct comparison {
   bool usual_sensors = false;
 };
 
+/// What is inside the parts of a way, and has meters of its own. A part draws at least as much as all of it.
+struct contents {
+  std::span<const metrics::member> series;
+  std::string_view label;     ///< of such a series: in which part it is
+  std::string_view of_whole;  ///< the label of a part that has the same value
+};
+
 /// One way to know a figure. A sum is absent if any of its parts is. A maximum is taken over the parts that
 /// have a value. It is absent if a part that once had one has none, since that part may be the highest.
 struct way {
@@ -44,6 +51,8 @@ struct way {
   /// value.
   std::string_view looked_for = {};
   std::span<const comparison> compared = {};
+  /// Only in the first family of the parts. A way that is compared with itself is compared with these.
+  contents inside = {};
   /// What the same meter says besides its watts. It is withheld with them.
   std::span<const metrics::member> sisters = {};
 

@@ -9,14 +9,17 @@ namespace binnacle::agent {
 
 disbelief whole_machine_check::look(const std::optional<figure>& whole, const witness& other, instant now) {
   watch_least(other, now);
+  const bool lacking = lacks_part(other, now);
   if (!whole) {
-    otherwise_since_.reset();
+    if (now - seen_at_ >= settings_.longest_gap) otherwise_since_.reset();
     return for_;
   }
   // A BMC that was away for so long may have been mended, and the true number may be near the dead one.
   if (now - std::exchange(seen_at_, now) > settings_.still_for) lowest_.reset();
   if (settings_.may_hang) watch_for_standing(*whole, other, now);
   const auto found = compare(*whole, other, now);
+  // What its other parts say is still the least that the other meter would say, so it may contradict.
+  if (lacking && found == disbelief::none) return for_;
   // Without the other meter nobody can say that the figure agrees again.
   const bool unknown =
       found == disbelief::none && for_ == settings_.lower && other.at_least <= 0 && !other.is_void;
@@ -39,6 +42,18 @@ disbelief whole_machine_check::look(const std::optional<figure>& whole, const wi
   watts_ = whole->watts;
   other_watts_ = other.at_least;
   return for_;
+}
+
+// Whether a part of the other meter has no value that had one not long ago. After that the others count
+// alone.
+bool whole_machine_check::lacks_part(const witness& other, instant now) {
+  if (other.which != complete_of_ || other.parts >= complete_parts_ ||
+      now - complete_at_ >= settings_.longest_gap) {
+    complete_of_ = other.which;
+    complete_parts_ = other.parts;
+    complete_at_ = now;
+  }
+  return other.parts < complete_parts_;
 }
 
 disbelief whole_machine_check::compare(const figure& whole, const witness& other, instant now) {

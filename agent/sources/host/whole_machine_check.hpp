@@ -27,7 +27,8 @@ enum class disbelief : unsigned char {
 /// for a while after a step of the load. A figure that was believed is set aside only when it has
 /// contradicted without a break for `below_for`, or at once when it has collapsed. A figure that was set
 /// aside is believed again when it has agreed without a break for `back_after`. The first comparison counts
-/// at once, because nothing was believed before.
+/// at once, because nothing was believed before. A value that is missing for a moment is no break: nobody can
+/// say then that the two agree, nor that they do not.
 class whole_machine_check {
  public:
   struct settings {
@@ -35,6 +36,10 @@ class whole_machine_check {
     bool may_hang = true;  ///< check whether it stands still; false for a counter, which its own meter judges
     disbelief lower = disbelief::below_parts;  ///< the verdict on a number below the other one's
     duration back_after = std::chrono::seconds(30);
+    /// For so long either meter, or a part of the other one, may have no value before that begins the seconds
+    /// above anew. Readings fail now and then, and a counter that moves every few seconds has no watts
+    /// between its moves.
+    duration longest_gap = std::chrono::seconds(20);
     /// The difference that is allowed. RAPL and a BMC's sensor are exact to some percent. psys counts in
     /// joules on some machines, which is 5 W between readings 200 ms apart.
     double tolerance = 0.10;
@@ -100,6 +105,7 @@ class whole_machine_check {
   double other_watts() const noexcept { return other_watts_; }
 
  private:
+  bool lacks_part(const witness& other, instant now);
   disbelief compare(const figure& whole, const witness& other, instant now);
   void watch_least(const witness& other, instant now);
   bool has_collapsed(const figure& whole) const;
@@ -113,6 +119,10 @@ class whole_machine_check {
   disbelief for_ = disbelief::none;
   std::optional<instant> otherwise_since_;  // since when comparisons contradict the present verdict
   double watts_ = 0, other_watts_ = 0;
+
+  // The other meter when it had the most parts, and when it had them last.
+  std::size_t complete_of_ = 0, complete_parts_ = 0;
+  instant complete_at_{};
 
   // The least that the other meter said in the last whole span of `least_over`, and in the present one.
   std::optional<double> least_before_;

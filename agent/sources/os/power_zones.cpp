@@ -87,14 +87,19 @@ sensor_chips find_power_zones(const std::string& sys_root, const std::set<std::s
     }
     // The firmware names the zones, and may give one name twice.
     auto zone = read_line((parent / entry / "name").string()).value_or("");
-    const auto taken = [&](const sensor& other) { return other.labels.back().second == zone; };
+    const auto taken = [&](const sensor& other) { return metrics::label_of(other.labels, "zone") == zone; };
     if (zone.empty()) {
       zone = entry;
     } else if (std::ranges::any_of(chip.sensors, taken)) {
       zone += " " + entry;
     }
-    chip.sensors.push_back({.family = counts(entry) ? std::string(power_of_zone) : std::string(power_of_part),
-                            .labels = {{"chip", chip.name}, {"zone", std::move(zone)}},
+    metrics::label_set labels{{"chip", chip.name}, {"zone", std::move(zone)}};
+    const bool is_part = !counts(entry);
+    const auto around = std::ranges::find(chip.sensors, input_of(whole_of(entry, entries)), &sensor::input);
+    if (is_part && around != chip.sensors.end())
+      labels.emplace_back("inside", metrics::label_of(around->labels, "zone"));
+    chip.sensors.push_back({.family = std::string(is_part ? power_of_part : power_of_zone),
+                            .labels = std::move(labels),
                             .input = input_of(entry),
                             .unit = 1e-6});
   }

@@ -34,6 +34,11 @@ bool is_air(const sensor& s) {
 
 bool is_power_zone(const sensor& s) { return s.family == power_of_zone || s.family == power_of_part; }
 
+// What it is called on its chip.
+std::string_view name_on_chip(const sensor& s) {
+  return is_power_zone(s) ? metrics::label_of(s.labels, "zone") : s.labels.back().second;
+}
+
 // Each power zone has its file, but the driver refuses one that the firmware does not measure. Source: Linux
 // drivers/powercap/arm_scmi_powercap.c, scmi_powercap_get_power_uw().
 bool says_no_meter(int error_number) {
@@ -136,11 +141,11 @@ class sensor_part final : public os_part {
               "{} {} has no meter ({}), nor do parts of it that have one make up all of it, so "
               "host_power_watts does not use {}: look for newer firmware, or name sensors of hwmon in "
               "power-sensors",
-              c.about.name, c.about.sensors[i].labels.back().second, describe(failed), c.about.name));
+              c.about.name, name_on_chip(c.about.sensors[i]), describe(failed), c.about.name));
         }
         if (!o.doubted) continue;
         to.add(fmt::format(
-            "{} {} says {}", c.about.name, c.about.sensors[i].labels.back().second,
+            "{} {} says {}", c.about.name, name_on_chip(c.about.sensors[i]),
             o.power
                 ? "less than 0 W, so it is not used: a meter that counts both ways, such as a battery's, may "
                   "say so; for any other, reload its driver, or report it to the kernel's makers"

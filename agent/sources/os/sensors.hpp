@@ -55,7 +55,8 @@ inline constexpr std::string_view power_of_part = "os_powercap_part_power_watts"
 
 /// Finds zones below SYS/class/powercap that give their power directly, with each control type as a chip:
 /// arm-scmi, with which the firmware of Arm servers reports power (a mean over its own interval), and dtpm. A
-/// zone inside another one has another family, so that the zones outside can be added up. `without_meter` are
+/// zone inside another one has another family, so that the zones outside can be added up, and names the zone
+/// directly around it. `without_meter` are
 /// the inputs that a reading showed to have no meter: the parts of such a zone stand for it, if each of them
 /// has a meter or parts that have, and the zone then has the other family. Empty if there is no such folder.
 /// Blocks: reads folders and names. Source: Linux Documentation/power/powercap/powercap.rst,

@@ -165,7 +165,8 @@ TEST_CASE(
   machine m(sensor_trees::arm_scmi);
   m.later(1s);
   const auto watts = [&](const std::string& zone) {
-    return shown(m.out, "os_powercap_part_power_watts", {{"chip", "arm-scmi"}, {"zone", zone}});
+    return shown(m.out, "os_powercap_part_power_watts",
+                 {{"chip", "arm-scmi"}, {"zone", zone}, {"inside", "SOC"}});
   };
   CHECK(shown(m.out, "os_powercap_power_watts", {{"chip", "arm-scmi"}, {"zone", "SOC"}}) == "182.4");
   CHECK(watts("CLUSTER") == "64.1");
@@ -225,7 +226,8 @@ TEST_CASE("a sensor that goes makes the agent look again, though its neighbours 
     std::filesystem::create_directories(file);
   });
   const auto watts = [&](const std::string& zone) {
-    return shown(m.out, "os_powercap_part_power_watts", {{"chip", "arm-scmi"}, {"zone", zone}});
+    return shown(m.out, "os_powercap_part_power_watts",
+                 {{"chip", "arm-scmi"}, {"zone", zone}, {"inside", "SOC"}});
   };
   m.later(1s);
   CHECK(watts("CLUSTER arm-scmi:0:1") == "malformed");
@@ -254,7 +256,9 @@ std::string counted(const machine& m, const std::string& zone) {
 }
 
 std::string not_counted(const machine& m, const std::string& zone) {
-  return shown(m.out, "os_powercap_part_power_watts", {{"chip", "arm-scmi"}, {"zone", zone}});
+  metrics::label_set labels{{"chip", "arm-scmi"}, {"zone", zone}};
+  if (zone != "CHASSIS") labels.emplace_back("inside", "CHASSIS");
+  return shown(m.out, "os_powercap_part_power_watts", labels);
 }
 
 }  // namespace

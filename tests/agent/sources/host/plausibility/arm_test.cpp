@@ -198,6 +198,34 @@ TEST_CASE("arm-scmi: a zone of less than 0 W, which its source withholds, sets t
   CHECK(a.node("arm-scmi") == "342.4");
 }
 
+// Before, the zone's 20 W were the node's, which won every placement.
+TEST_CASE("arm-scmi: a zone below the zones directly inside it sets the sum aside") {
+  arm a;
+  const auto inside = [&a](const char* name, const char* around, double watts) {
+    a.out.set(a.out.add_series(a.firmware, "os_powercap_part_power_watts",
+                               {{"chip", "arm-scmi"}, {"zone", name}, {"inside", around}}),
+              watts);
+  };
+  const auto zone = a.zone("SOC", 140);
+  inside("CLUSTER0", "SOC", 64);
+  inside("CLUSTER1", "SOC", 58);
+  inside("CORES", "CLUSTER0", 60);  // in CLUSTER0 already
+  a.pass(1);
+  CHECK(a.node("arm-scmi") == "140.0");
+  a.out.set(zone, 20.0);
+  a.pass(60);
+  CHECK(a.node("arm-scmi") == "20.0");
+  a.pass(1);
+  CHECK(a.node("arm-scmi") == "implausible");
+  CHECK(a.set_aside("arm-scmi", "below_parts") == "1");
+  CHECK(a.out.series()[zone].reason == absence::implausible);
+  CHECK(holds(a.host.limitation(), "arm-scmi said 20.0 W, less than the 122.0 W of the zones inside it"));
+  a.out.set(zone, 140.0);
+  a.pass(31);
+  CHECK(a.node("arm-scmi") == "140.0");
+  CHECK(a.host.limitation().empty());
+}
+
 // Before, one socket's 90 W were the node's.
 TEST_CASE("arm-scmi says less than hwmon's sensors of the same processors: it is set aside") {
   arm a;

@@ -82,6 +82,24 @@ TEST_CASE(
     CHECK(d.node("psys") == "implausible");
     CHECK(d.node("rapl") == "no such series");
   }
+  SUBCASE("far below, with readings of RAPL that fail now and then") {
+    d.out.set(d.psys, 60.0);
+    for (int i = 0; i < 15; ++i) {
+      d.parts(100);
+      if (i % 4 == 0) d.out.set_absent(d.package, absence::no_data);
+      d.pass(1);
+    }
+    CHECK(d.set_aside("psys", "below_parts") == "1");
+  }
+  SUBCASE("far below around five seconds without RAPL, of which nobody knows anything") {
+    d.out.set(d.psys, 60.0);
+    d.pass(6);
+    d.out.set_absent(d.package, absence::no_data);
+    d.pass(5);
+    d.parts(100);
+    d.pass(9);
+    CHECK(d.node("psys") == "60.0");
+  }
   SUBCASE("one package that has no value does not hide it") {
     const auto other = d.out.add_series(d.rapl, "rapl_power_watts", {{"package", "1"}});
     d.out.set_absent(other, absence::stands_still);
@@ -227,6 +245,78 @@ TEST_CASE("below RAPL by far: after a gap of RAPL a minute, since nobody knows w
   }
 }
 
+namespace {
+
+/// Two packages of 90 W and a true DCMI.
+struct two_packages : metered {
+  board::series_ref other = out.add_series(rapl, "rapl_power_watts", {{"package", "1"}});
+
+  two_packages() : metered("dcmi") {
+    say_all(417);
+    pass(10);
+    CHECK(said() == "417.0");
+  }
+  void say_all(double by_dcmi) {
+    parts(90);
+    out.set(other, 90.0);
+    say(by_dcmi);
+  }
+  /// Lets time pass in which the first `gap` seconds of each `every` lack the values of `silent`.
+  void pass_with_gaps(int seconds, double by_dcmi, const std::vector<board::series_ref>& silent, int gap,
+                      int every) {
+    for (int i = 0; i < seconds; ++i) {
+      say_all(by_dcmi);
+      if (i % every < gap)
+        for (const auto s : silent) out.set_absent(s, absence::no_data);
+      pass(1);
+    }
+  }
+};
+
+}  // namespace
+
+// Before, each second without RAPL began the minute anew. A false DCMI was believed for ever if a reading
+// failed every 45 s, or if the counters moved every 4 s.
+TEST_CASE("below RAPL: values that are missing now and then begin no new minute") {
+  two_packages d;
+  std::vector<board::series_ref> silent;
+  int gap = 2, every = 20;
+  SUBCASE("RAPL's") { silent = {d.package, d.other, d.memory}; }
+  SUBCASE("those of one package of two") { silent = {d.other}; }
+  SUBCASE("the meter's") { silent = {d.dcmi}; }
+  SUBCASE("RAPL's, whose counters move every four seconds") {
+    silent = {d.package, d.other, d.memory};
+    gap = 3;
+    every = 4;
+  }
+  d.pass_with_gaps(60, 130, silent, gap, every);
+  CHECK(d.said() == "130.0");
+  d.pass_with_gaps(20, 130, silent, gap, every);
+  CHECK(d.said() == "implausible");
+  CHECK(d.set_aside("dcmi", "below_parts") == "1");
+  d.pass_with_gaps(20, 417, silent, gap, every);  // nor a new half minute of agreement
+  CHECK(d.set_aside("dcmi", "below_parts") == "1");
+  d.pass_with_gaps(40, 417, silent, gap, every);
+  CHECK(d.said() == "417.0");
+}
+
+TEST_CASE("below RAPL: after 20 s without the values that contradict, the minute begins anew") {
+  two_packages d;
+  std::vector<board::series_ref> silent;
+  SUBCASE("RAPL's") { silent = {d.package, d.other, d.memory}; }
+  SUBCASE("those of one package of two") { silent = {d.other}; }
+  SUBCASE("the meter's") { silent = {d.dcmi}; }
+  d.say_all(130);
+  d.pass(50);
+  for (const auto s : silent) d.out.set_absent(s, absence::no_data);
+  d.pass(21);
+  d.say_all(130);
+  d.pass(60);
+  CHECK(d.set_aside("dcmi", "below_parts") == "no such series");
+  d.pass(1);
+  CHECK(d.set_aside("dcmi", "below_parts") == "1");
+}
+
 // Before, DCMI's 60 W counted for two seconds after each start of the agent. Then they were set aside, and
 // the node had no watts until the next start.
 TEST_CASE("below RAPL at the start: no meter of the machine counts before RAPL has had a value") {
@@ -322,6 +412,89 @@ TEST_CASE("hwmon below RAPL: the sensors that power-sensors names lack something
   pass(31);
   CHECK(d.set_aside("hwmon", "below_parts") == "0");
   CHECK(d.out.series()[sensor].reason == absence::none);
+}
+
+// Before, the package's 3 W were the node's, which won every placement.
+TEST_CASE("a package below its own cores and graphics: the sum of packages is set aside") {
+  desk d;
+  const auto core = d.out.add_series(d.rapl, "rapl_zone_power_watts", {{"zone", "core"}, {"package", "0"}});
+  const auto graphics =
+      d.out.add_series(d.rapl, "rapl_zone_power_watts", {{"zone", "uncore"}, {"package", "0"}});
+  const auto says = [&](double package, double of_cores, double of_graphics) {
+    d.parts(package);
+    d.out.set(core, of_cores);
+    d.out.set(graphics, of_graphics);
+  };
+  SUBCASE("from the first comparison on, and back after half a minute of agreement") {
+    says(3, 80, 5);
+    d.pass(1);
+    CHECK(d.node("rapl") == "implausible");
+    CHECK(d.set_aside("rapl", "below_parts") == "1");
+    CHECK(d.out.series()[d.package].reason == absence::implausible);
+    CHECK(d.out.series()[d.memory].reason == absence::none);
+    CHECK(holds(d.host.limitation(), "rapl said 13.0 W, less than the 95.0 W of the zones inside it"));
+    says(95, 80, 5);
+    d.pass(31);
+    CHECK(d.node("rapl") == "105.0");
+    CHECK(d.out.series()[d.package].reason == absence::none);
+    CHECK(d.host.limitation().empty());
+  }
+  SUBCASE("later after 10 s") {
+    says(95, 80, 5);
+    d.pass(5);
+    says(40, 50, 10);
+    d.pass(10);
+    CHECK(d.node("rapl") == "50.0");
+    d.pass(1);
+    CHECK(d.node("rapl") == "implausible");
+  }
+  SUBCASE("not for what the counters differ by") {
+    says(80, 82, 5);
+    d.pass(60);
+    CHECK(d.node("rapl") == "90.0");
+  }
+  SUBCASE("one package of two, though the other one draws more than all cores") {
+    d.out.set(d.out.add_series(d.rapl, "rapl_power_watts", {{"package", "1"}}), 200.0);
+    says(3, 80, 5);
+    d.pass(1);
+    CHECK(d.set_aside("rapl", "below_parts") == "1");
+  }
+  SUBCASE("a meter of the machine that says less than the cores is set aside with it") {
+    d.out.set(d.has_system_sensor("Sys Power"), 20.0);
+    says(3, 80, 5);
+    d.pass(120);
+    CHECK(d.set_aside("bmc", "below_parts") == "1");
+    CHECK(d.node("bmc") == "implausible");
+  }
+  SUBCASE("a meter of the machine that says more counts") {
+    d.out.set(d.has_system_sensor("Sys Power"), 200.0);
+    says(3, 80, 5);
+    d.pass(120);
+    CHECK(d.node("bmc") == "200.0");
+    CHECK(d.set_aside("rapl", "below_parts") == "1");
+  }
+}
+
+TEST_CASE("a package below its own cores: its energy and its free watts are withheld with it") {
+  auto zones = machines::xeon_two_sockets();
+  zones.pop_back();  // psys
+  machine m(zones);
+  m.begin();
+  m.pass(5s);
+  CHECK(m.node("rapl") == "224.0");
+  for (int second = 1; second <= 15; ++second) {
+    m.sim.advance(1s);
+    m.sys.write(zone_folder({0}) + "/energy_uj", std::to_string(2'000'000 * second) + "\n");  // 2 W
+    m.clock.now += 1s;
+    m.read();
+  }
+  const auto of_first = [&m](const char* family) { return shown(m.out, family, {{"package", "0"}}); };
+  CHECK(m.node("rapl") == "implausible");
+  CHECK(m.package("0") == "implausible");
+  CHECK(of_first("rapl_headroom_ratio") == "implausible");
+  CHECK(of_first("rapl_tdp_utilization_ratio") == "implausible");
+  CHECK(shown(m.out, "rapl_energy_joules_total", {{"zone", "package"}, {"package", "0"}}) == "implausible");
+  CHECK(m.dram("0") == "12.0");
 }
 
 // Before, two sockets of two dies were four packages, 600 W, and a true DCMI was never believed again.
