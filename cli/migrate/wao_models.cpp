@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <map>
 #include <optional>
@@ -225,6 +226,11 @@ void take_models(const node_model& one, const node_model& other, const manifest&
   take_secret(one.model.secret, other.model.secret);
 }
 
+/// Two nodes that have nothing in common: no part of the hostname, and no octet of the address. What a
+/// template gives to both does not depend on the node. No octet is 0, which is no port.
+constexpr std::array sample_nodes{model_servers::template_values{"one.example", "198.51.100.7"},
+                                  model_servers::template_values{"other.test", "10.20.30.40"}};
+
 bool take_template(const manifest& m, migration& out) {
   if (m.kind != "NodeConfigTemplate" || !has_wao_group(text_of(m.body, "apiVersion"))) return false;
   const auto read = model_servers::node_template::read({name_space_of(m), m.name}, spec_of(m));
@@ -233,8 +239,8 @@ bool take_template(const manifest& m, migration& out) {
     take_unasked(m, "spec.template.", out);
     return true;
   }
-  const auto one = read->model_of({"one.example.com", "192.0.2.1"});
-  const auto other = read->model_of({"other.example.com", "192.0.3.2"});
+  const auto one = read->model_of(sample_nodes[0]);
+  const auto other = read->model_of(sample_nodes[1]);
   if (one.model.has_error()) {
     out.yours(m.title(), one.model.error().message);
   } else {

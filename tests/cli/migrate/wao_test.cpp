@@ -436,6 +436,35 @@ spec:
     CHECK(m.objects.empty());
   }
 
+  TEST_CASE("defect: a template that uses part of an address gave the values servers that nobody has") {
+    const auto with = [](const std::string& host, const std::string& secret) {
+      return of(fmt::format(R"(
+apiVersion: node.waok8s.github.io/v1beta1
+kind: NodeConfigTemplate
+metadata: {{name: r650, namespace: wao-system}}
+spec:
+  nodeSelector: {{matchLabels: {{kind: r650}}}}
+  template:
+    predictor:
+      powerConsumption: {{type: V2InferenceProtocol, endpoint: "https://{}/v2/models/m", basicAuthSecret: {{name: "{}"}}}}
+)",
+                            host, secret));
+    };
+    const auto is_each = [](const note& n) { return n.sentence.starts_with("each node has a "); };
+    for (const char* action :
+         {"{{.IPv4.Octet1}}", "{{.IPv4.Octet2}}", "{{.IPv4.Octet3}}", "{{.IPv4.Octet4}}", "{{.IPv4.Address}}",
+          "{{ add .IPv4.Octet1 1 }}", "{{ add .IPv4.Octet2 .IPv4.Octet3 }}", "{{.Hostname}}",
+          "{{ trimPrefix \"one.\" .Hostname }}"}) {
+      CAPTURE(action);
+      const auto m = with("m10." + std::string(action) + ".0.1", "of-" + std::string(action) + "-x");
+      CHECK_MESSAGE(m.values.size() == 0, values(m));
+      CHECK_MESSAGE(std::ranges::count_if(m.notes, is_each) == 2, "of the server and of the Secret");
+    }
+    const auto port = with("models:{{.IPv4.Octet2}}", "pc");
+    CHECK(values(port).find("modelServers:") == std::string::npos);
+    CHECK(std::ranges::count_if(port.notes, is_each) == 1);
+  }
+
   TEST_CASE("what Binnacle does not ask is said of each object, with the way out") {
     const auto m = of(
         node_config("a", R"({powerConsumptionEndpointProvider: {type: Fake, endpoint: ""}})") +
