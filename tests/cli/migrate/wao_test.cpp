@@ -465,6 +465,14 @@ spec:
     CHECK(std::ranges::count_if(port.notes, is_each) == 1);
   }
 
+  TEST_CASE("defect: an endpoint whose scheme has capitals was said to be no URL") {
+    const auto m = of(node_config(
+        "a",
+        R"({powerConsumption: {type: V2InferenceProtocol, endpoint: "HTTP://Models.Example/v2/models/m"}})"));
+    CHECK(values(m) == "aggregator:\n  modelServers:\n    - Models.Example:80\n");
+    CHECK(fates(m).find("yours: NodeConfig") == std::string::npos);
+  }
+
   TEST_CASE("what Binnacle does not ask is said of each object, with the way out") {
     const auto m = of(
         node_config("a", R"({powerConsumptionEndpointProvider: {type: Fake, endpoint: ""}})") +
