@@ -262,19 +262,26 @@ bool take_node(const manifest& m, migration& out) {
       if (one.second.IsScalar()) all[one.first.Scalar()] = one.second.Scalar();
     }
   }
-  const auto read =
-      model_servers::model_by_labels([&all](std::string_view key) -> std::optional<std::string_view> {
-        const auto at = all.find(key);
-        return at == all.end() ? std::nullopt : std::optional<std::string_view>(at->second);
-      });
+  const auto label = [&all](std::string_view key) -> std::optional<std::string_view> {
+    const auto at = all.find(key);
+    return at == all.end() ? std::nullopt : std::optional<std::string_view>(at->second);
+  };
+  auto read = model_servers::model_by_labels(label);
   if (!read) return true;
   if (read->has_error()) {
     out.yours(m.title(), read->error().message);
+    // The server must be allowed for the time when the labels of the spans are mended, too.
+    for (const std::string_view what : model_servers::spans_of_labels) {
+      all[fmt::format("{}/min", what)] = "0";
+      all[fmt::format("{}/max", what)] = "1";
+    }
+    read = model_servers::model_by_labels(label);
   } else {
-    allow_model(**read, m.title(), out);
-    if (const std::string& remark = (*read)->remark; !remark.empty()) out.yours(m.title(), remark);
     ++out.wao.nodes;
   }
+  if (read->has_error()) return true;
+  allow_model(**read, m.title(), out);
+  if (const std::string& remark = (*read)->remark; !remark.empty()) out.yours(m.title(), remark);
   return true;
 }
 

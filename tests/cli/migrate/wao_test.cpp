@@ -636,6 +636,25 @@ yours: TASPolicy fewer-watts
           std::string::npos);
   }
 
+  TEST_CASE("defect: of labels with a wrong span the server was not allowed, and no other fault was said") {
+    const auto node = [](const std::string& labels) {
+      return of(
+          "kind: Node\nmetadata:\n  name: a\n  labels: {tensorflow/host: models, tensorflow/port: "
+          "\"8500\", " +
+          labels + "}\n");
+    };
+    const auto m = node(
+        R"(tensorflow/name: pc, tensorflow/version: v7, ambient/min: "20", ambient/max: "20", cpu1/min: "1")");
+    CHECK(values(m) == "aggregator:\n  modelServers:\n    - models:8500\n");
+    std::string said;
+    for (const note& n : m.notes) said += n.what == note::fate::yours ? n.sentence + "\n" : "";
+    for (const char* part : {"ambient/min and ambient/max are equal", "cpu1/max is missing",
+                             "cpu2/min is missing", "tensorflow/version is \"v7\""})
+      CHECK_MESSAGE(said.find(part) != said.npos, said);
+    CHECK_MESSAGE(fates(m).find("works") == std::string::npos, "it is not read as it is");
+    CHECK_MESSAGE(node("ambient/min: \"20\"").values.size() == 0, "without a name there is no model to ask");
+  }
+
   TEST_CASE(
       "WAO's plug-ins in the cluster's own scheduler are left to a person, and an extender beside them is "
       "not lost") {
