@@ -104,6 +104,22 @@ void print_conditions(const connection& to, const std::vector<told_decision>& de
   }
 }
 
+/// Why there is no decision to show, and the remedy. A filter may have left out those that are kept.
+std::string no_decision(const std::string& pod, const why_arguments& what) {
+  const bool by_policy = !what.policy.empty(), by_node = !what.node.empty();
+  const std::string none = fmt::format("no decision{} about a pod matching '{}'{} is kept: ",
+                                       by_policy ? fmt::format(" of the policy '{}'", what.policy) : "", pod,
+                                       by_node ? fmt::format(" and the node '{}'", what.node) : "");
+  if (by_policy || by_node)
+    return fmt::format("{}ask without {}, to see all that are kept about the pod", none,
+                       !by_node     ? "--policy"
+                       : !by_policy ? "--node"
+                                    : "--policy and --node");
+  return none +
+         "kube-scheduler has not asked about it yet, or asked too long ago. It asks only about pods with the "
+         "limit telemetry/scheduling in a container (resources: {limits: {telemetry/scheduling: \"0\"}})";
+}
+
 int outcome(const connection& to, const std::vector<told>& answers) {
   return answers.size() == to.aggregators.size() ? exit_ok : exit_problem;
 }
@@ -206,11 +222,7 @@ int why_command(const connection& to, const why_arguments& what, const terminal&
     return decisions.empty() ? exit_problem : outcome(to, answers);
   }
   if (decisions.empty()) {
-    on.err << fmt::format(
-        "binnacle: no decision about a pod matching '{}' is kept: kube-scheduler has not asked about it yet, "
-        "or asked too long ago. It asks only about pods with the limit telemetry/scheduling in a container "
-        "(resources: {{limits: {{telemetry/scheduling: \"0\"}}}})\n",
-        pod);
+    on.err << "binnacle: " << no_decision(pod, what) << '\n';
     return exit_problem;
   }
   const auto now = std::chrono::system_clock::now().time_since_epoch();

@@ -95,11 +95,17 @@ result<node_model> read_labels(std::string_view host, const label_look_up& label
         in_quotes(version));
   out.shares.emplace();
   std::size_t i = 0;
-  for (const std::string_view what : {"ambient", "cpu1", "cpu2"}) {
+  std::string faults;  // all of them: who mends the labels does so once
+  for (const std::string_view what : spans_of_labels) {
     const auto s = span_by_labels(labels, what);
-    if (s.has_error()) return s.error();
-    (*out.shares)[i++] = *s;
+    if (s.has_error()) {
+      faults += (faults.empty() ? "" : ", and ") + s.error().message;
+    } else {
+      (*out.shares)[i] = *s;
+    }
+    ++i;
   }
+  if (!faults.empty()) return invalid(std::move(faults));
   return out;
 }
 

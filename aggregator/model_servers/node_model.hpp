@@ -40,9 +40,13 @@ struct node_model {
   friend bool operator==(const node_model&, const node_model&) = default;
 };
 
+/// Each has a label NAME/min and a label NAME/max of WAO's first version.
+inline constexpr std::array<std::string_view, 3> spans_of_labels{"ambient", "cpu1", "cpu2"};
+
 /// A node's model by the labels of WAO's first version (tensorflow/host, ambient/min…), asked by gRPC as WAO
 /// does. Port 8501, the usual one of TensorFlow Serving's REST API, is asked by REST instead. None if the
-/// node has no label tensorflow/host. Errors: invalid_input, a clause that names the label.
+/// node has no label tensorflow/host. Errors: invalid_input, a clause that names the label, or those of all
+/// spans that are wrong.
 using label_look_up = std::function<std::optional<std::string_view>(std::string_view key)>;
 std::optional<result<node_model>> model_by_labels(const label_look_up& labels);
 

@@ -276,7 +276,8 @@ result<std::shared_ptr<const policy::published_policy>> policy_by_watts(const po
   std::vector<std::string> several;
   for (const auto& p : meant) several.push_back(p->key.text());
   return error{errc::invalid_input,
-               fmt::format("several policies have minimizepower: name one of {} in the parameter policy",
+               fmt::format("several policies have minimizepower: name one of {} (--policy NAMESPACE/NAME, or "
+                           "the parameter policy)",
                            first_few(several, most_policies))};
 }
 

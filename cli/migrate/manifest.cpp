@@ -1,6 +1,7 @@
 #include "cli/migrate/manifest.hpp"
 
 #include "common/text/load_yaml.hpp"
+#include "common/text/text.hpp"
 
 #include <fmt/format.h>
 
@@ -19,6 +20,7 @@ void add(const YAML::Node& node, std::size_t depth, std::vector<manifest>& out) 
     return;
   }
   const auto data = m.kind == "ConfigMap" ? below(node, "data") : YAML::Node();
+  const std::size_t at = out.size();
   out.push_back(std::move(m));
   if (!data.IsMap()) return;
   for (const auto& entry : data) {
@@ -26,8 +28,13 @@ void add(const YAML::Node& node, std::size_t depth, std::vector<manifest>& out) 
     if (text.find("kind:") == text.npos) continue;
     try {
       for (const auto& document : load_all_yaml(text)) add(document, depth + 1, out);
-    } catch (const YAML::Exception&) {
-      // A ConfigMap may hold any text. Text that is no YAML holds no manifest.
+    } catch (const YAML::Exception& e) {
+      // A ConfigMap may hold any text. Text that is no YAML holds no manifest, if it does not look like one.
+      if (contains(text, "KubeSchedulerConfiguration"))
+        out[at].unread = fmt::format(
+            "line {} of its entry {} is no YAML: {}. Nothing of that configuration is "
+            "carried over: mend it, and give it again",
+            e.mark.line + 1, entry.first.Scalar(), e.msg);
     }
   }
 }

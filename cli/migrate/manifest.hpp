@@ -16,14 +16,16 @@ struct manifest {
   std::string name;
   std::string name_space;
   YAML::Node body;
+  /// Of a ConfigMap: why a KubeSchedulerConfiguration in it cannot be read, as a sentence; else empty.
+  std::string unread = {};
 
   /// "Deployment telemetry-aware-scheduling".
   std::string title() const { return name.empty() ? kind : kind + " " + name; }
 };
 
 /// Reads every object of a YAML or JSON text: its documents, the items of a List, and YAML inside a ConfigMap
-/// (a KubeSchedulerConfiguration usually stands there). Documents without a kind are left out. Errors:
-/// invalid_input, with file, line and what is wrong.
+/// (a KubeSchedulerConfiguration usually stands there; one that is no YAML becomes `unread`). Documents
+/// without a kind are left out. Errors: invalid_input, with file, line and what is wrong.
 result<std::vector<manifest>> read_manifests(const std::string& file, const std::string& text);
 
 /// The node at `path` ("spec.template.spec"). Dots separate the keys, so a key in it cannot have a dot. A

@@ -40,7 +40,9 @@ void migration::once(note::fate what, std::string subject, std::string sentence)
 namespace {
 
 void take(const manifest& m, std::span<const manifest> installed, migration& out) {
-  const bool concerned = migrate_affinity(m, installed, out);  // even if another part knows the object
+  if (!m.unread.empty()) out.yours(m.title(), m.unread);
+  // Both are said even if another part knows the object.
+  const bool concerned = migrate_affinity(m, installed, out) || !m.unread.empty();
   const bool known = migrate_policy(m, out) || migrate_tas(m, out) || migrate_wao(m, out) ||
                      migrate_scheduler(m, out) || migrate_collector(m, out) || migrate_metrics_path(m, out);
   if (!known && !concerned && m.kind != "Namespace") {

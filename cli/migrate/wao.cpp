@@ -2,11 +2,13 @@
 #include "cli/migrate/wao.hpp"
 
 #include "aggregator/model_servers/node_config.hpp"
+#include "cli/views/units.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <set>
 #include <string>
 
@@ -26,11 +28,11 @@ bool migrate_wao(const manifest& m, migration& out) {
 void finish_wao(migration& out) {
   const auto& w = out.wao;
   if (w.objects > 0)
-    out.works(fmt::format("{} NodeConfig and NodeConfigTemplate objects", w.objects),
-              "are read as they are; WAO's controller need not run");
+    out.works(counted(static_cast<std::int64_t>(w.objects), "NodeConfig or NodeConfigTemplate object"),
+              "the aggregator reads such objects as they are; WAO's controller need not run");
   if (w.nodes > 0)
     out.works(
-        fmt::format("labels of {} nodes", w.nodes),
+        "labels of " + counted(static_cast<std::int64_t>(w.nodes), "node"),
         "tensorflow/…, ambient/… and cpu1/… are read as they are, and the models asked by gRPC as before");
   if (w.objects + w.nodes == 0 && w.schedulers.empty()) return;
   const std::set<std::string> everywhere =

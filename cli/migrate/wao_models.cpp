@@ -4,12 +4,14 @@
 #include "aggregator/model_servers/node_template.hpp"
 #include "cli/migrate/wao.hpp"
 #include "common/async/network.hpp"
+#include "common/text/text.hpp"
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <map>
 #include <optional>
@@ -58,21 +60,22 @@ bool reads_secrets_of(const std::string& name_space, const std::string& secret, 
   return false;
 }
 
-/// Lets the aggregator read the Secret "NAMESPACE/NAME".
-void allow_secret(const std::string& secret, const std::string& whose, migration& out) {
-  if (secret.empty()) return;
+/// Lets the aggregator read the Secret "NAMESPACE/NAME". False: it will not be read.
+bool allow_secret(const std::string& secret, const std::string& whose, migration& out) {
+  if (secret.empty()) return true;
   const auto slash = secret.find('/');
   const std::string name_space = secret.substr(0, slash), name = secret.substr(slash + 1);
-  if (!reads_secrets_of(name_space, fmt::format("its Secret {} is", secret), whose, out)) return;
+  if (!reads_secrets_of(name_space, fmt::format("its Secret {} is", secret), whose, out)) return false;
   YAML::Node may = out.values["aggregator"]["modelServersSecrets"];
   may["namespace"] = name_space;
   for (const auto& known : may["names"]) {
-    if (known.Scalar() == name) return;
+    if (known.Scalar() == name) return true;
   }
   may["names"].push_back(name);
   out.carried(
       whose,
       fmt::format("aggregator.modelServersSecrets: the Secret {}, which may be read from now on", secret));
+  return true;
 }
 
 void tell_of_authority(const std::string& server, const std::string& whose, migration& out) {
@@ -161,7 +164,9 @@ bool take_node_config(const manifest& m, migration& out) {
   const auto read = model_servers::read_node_config(m.title(), name_space_of(m), spec_of(m));
   const std::string node = text_of(m.body, "spec.nodeName");
   const auto counts = out.wao.config_of.find(node);
-  if (read.model.has_error()) {
+  if (node.empty()) {
+    out.yours(m.title(), "names no node, so that it does nothing: write spec.nodeName, or delete it");
+  } else if (read.model.has_error()) {
     out.yours(m.title(), read.model.error().message);
   } else if (counts != out.wao.config_of.end() && counts->second != place_of(m)) {
     const auto& first = counts->second;
@@ -172,23 +177,24 @@ bool take_node_config(const manifest& m, migration& out) {
                     first.name_space, first.name, model_servers::node_config_groups[first.group], node));
   } else {
     const node_model& model = *read.model;
+    bool is_whole = true;
     if (model.provider) {
       allow_server(model.provider->server(), model.provider->secure, m.title(), out);
-      allow_secret(model.provider->secret, m.title(), out);
+      is_whole = allow_secret(model.provider->secret, m.title(), out);
       tell_of_provided_servers(out);
     }
     if (is_written(model)) allow_model(model, m.title(), out);
-    allow_secret(model.model.secret, m.title(), out);
+    is_whole = allow_secret(model.model.secret, m.title(), out) && is_whole;
     if (!model.remark.empty()) out.yours(m.title(), model.remark);
-    ++out.wao.objects;
+    if (is_whole) ++out.wao.objects;
   }
   take_unasked(m, "spec.", out);
   return true;
 }
 
 /// Takes the models that a template gives to two nodes. What they have in common is carried over; what each
-/// node has of its own is left to a person.
-void take_models(const node_model& one, const node_model& other, const manifest& m, migration& out) {
+/// node has of its own is left to a person. False: a Secret of it will not be read.
+bool take_models(const node_model& one, const node_model& other, const manifest& m, migration& out) {
   const std::string whose = m.title();
   const auto each_has = [&](std::string_view what, const auto& its, const auto& of_other) {
     const bool share_suffix = its.port == of_other.port && !async::address_of(its.host);
@@ -199,12 +205,14 @@ void take_models(const node_model& one, const node_model& other, const manifest&
   };
   const auto take_secret = [&](const std::string& its, const std::string& of_other) {
     if (its == of_other) return allow_secret(its, whose, out);
-    if (!reads_secrets_of(name_space_of(m), "its Secrets are", whose, out)) return;
+    if (!reads_secrets_of(name_space_of(m), "its Secrets are", whose, out)) return false;
     out.yours(whose, fmt::format("each node has a Secret of its own: give aggregator.modelServersSecrets "
                                  "their namespace, {}, and their names; without names all Secrets there may "
                                  "be read",
                                  name_space_of(m)));
+    return true;
   };
+  bool is_whole = true;
   if (one.provider) {
     const auto& its = *one.provider;
     if (other.provider && its.server() == other.provider->server()) {
@@ -212,7 +220,7 @@ void take_models(const node_model& one, const node_model& other, const manifest&
     } else {
       each_has("an endpoint provider", its, other.provider.value_or(its));
     }
-    take_secret(its.secret, other.provider ? other.provider->secret : std::string());
+    is_whole = take_secret(its.secret, other.provider ? other.provider->secret : std::string());
     tell_of_provided_servers(out);
   }
   if (is_written(one)) {
@@ -222,7 +230,27 @@ void take_models(const node_model& one, const node_model& other, const manifest&
       each_has("a server", one.model, other.model);
     }
   }
-  take_secret(one.model.secret, other.model.secret);
+  return take_secret(one.model.secret, other.model.secret) && is_whole;
+}
+
+/// Two nodes that have nothing in common: no part of the hostname, and no octet of the address. What a
+/// template gives to both does not depend on the node. No octet is 0, which is no port.
+constexpr std::array sample_nodes{model_servers::template_values{"one.example", "198.51.100.7"},
+                                  model_servers::template_values{"other.test", "10.20.30.40"}};
+
+/// Names the actions of a template's text that use a value of the node and give all nodes the same.
+void tell_of_constants(std::string_view text, const std::string& whose, migration& out) {
+  for (auto begin = text.find("{{"); begin != text.npos; begin = text.find("{{", begin + 2)) {
+    const std::string_view action = text.substr(begin, text.find("}}", begin) + 2 - begin);
+    if (!contains(action, ".Hostname") && !contains(action, ".IPv4")) continue;
+    const auto one = model_servers::fill_in(action, sample_nodes[0]);
+    const auto other = model_servers::fill_in(action, sample_nodes[1]);
+    if (one.has_error() || other.has_error() || *one != *other) continue;
+    out.yours(whose, fmt::format("{} is {} for every node{}", action, in_quotes(*one),
+                                 contains(action, "trimPrefix")
+                                     ? ": trimPrefix takes first what it cuts off, and then the text"
+                                     : ""));
+  }
 }
 
 bool take_template(const manifest& m, migration& out) {
@@ -233,14 +261,19 @@ bool take_template(const manifest& m, migration& out) {
     take_unasked(m, "spec.template.", out);
     return true;
   }
-  const auto one = read->model_of({"one.example.com", "192.0.2.1"});
-  const auto other = read->model_of({"other.example.com", "192.0.3.2"});
+  const auto one = read->model_of(sample_nodes[0]);
+  const auto other = read->model_of(sample_nodes[1]);
   if (one.model.has_error()) {
     out.yours(m.title(), one.model.error().message);
   } else {
-    take_models(*one.model, other.model.has_value() ? *other.model : node_model(), m, out);
+    const bool is_whole =
+        take_models(*one.model, other.model.has_value() ? *other.model : node_model(), m, out);
+    for (const std::string term : {"powerConsumption", "powerConsumptionEndpointProvider"}) {
+      for (const char* text : {".endpoint", ".basicAuthSecret.name"})
+        tell_of_constants(text_of(m.body, "spec.template.predictor." + term + text), m.title(), out);
+    }
     if (!one.model->remark.empty()) out.yours(m.title(), one.model->remark);
-    ++out.wao.objects;
+    if (is_whole) ++out.wao.objects;
   }
   take_unasked(m, "spec.template.", out);
   return true;
@@ -256,19 +289,26 @@ bool take_node(const manifest& m, migration& out) {
       if (one.second.IsScalar()) all[one.first.Scalar()] = one.second.Scalar();
     }
   }
-  const auto read =
-      model_servers::model_by_labels([&all](std::string_view key) -> std::optional<std::string_view> {
-        const auto at = all.find(key);
-        return at == all.end() ? std::nullopt : std::optional<std::string_view>(at->second);
-      });
+  const auto label = [&all](std::string_view key) -> std::optional<std::string_view> {
+    const auto at = all.find(key);
+    return at == all.end() ? std::nullopt : std::optional<std::string_view>(at->second);
+  };
+  auto read = model_servers::model_by_labels(label);
   if (!read) return true;
   if (read->has_error()) {
     out.yours(m.title(), read->error().message);
+    // The server must be allowed for the time when the labels of the spans are mended, too.
+    for (const std::string_view what : model_servers::spans_of_labels) {
+      all[fmt::format("{}/min", what)] = "0";
+      all[fmt::format("{}/max", what)] = "1";
+    }
+    read = model_servers::model_by_labels(label);
   } else {
-    allow_model(**read, m.title(), out);
-    if (const std::string& remark = (*read)->remark; !remark.empty()) out.yours(m.title(), remark);
     ++out.wao.nodes;
   }
+  if (read->has_error()) return true;
+  allow_model(**read, m.title(), out);
+  if (const std::string& remark = (*read)->remark; !remark.empty()) out.yours(m.title(), remark);
   return true;
 }
 

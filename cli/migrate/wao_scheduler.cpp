@@ -1,5 +1,6 @@
 // Migrates the configuration of WAO's scheduler.
 #include "cli/migrate/wao.hpp"
+#include "common/text/text.hpp"
 
 #include <fmt/format.h>
 
@@ -47,14 +48,13 @@ YAML::Node arguments_of(const YAML::Node& profile) {
   return args;
 }
 
-/// The form in which models of WAO's second version get the load. Those of the first take shares of it, and
-/// their profiles know no format.
-std::string format_in(const YAML::Node& args) {
-  return text_of(args, "cpuUsageFormat") == "Percent" ? "Percent" : "Raw";
-}
+/// The form in which models of WAO's second version get the load, from the plug-in's argument. Those of the
+/// first take shares of it, and their profiles know no format.
+std::string format_of(std::string_view written) { return lowered(written) == "percent" ? "Percent" : "Raw"; }
 
 void take_format(const YAML::Node& profile, const std::string& whose, migration& out) {
-  const std::string format = format_in(arguments_of(profile));
+  const std::string written = text_of(arguments_of(profile), "cpuUsageFormat");
+  const std::string format = format_of(written);
   const std::string known = text_of(out.wao.strategy, "cpuFormat");
   if (!known.empty() && known != format) {
     out.yours(whose + ", cpuUsageFormat",
@@ -65,6 +65,13 @@ void take_format(const YAML::Node& profile, const std::string& whose, migration&
     return;
   }
   out.wao.strategy["cpuFormat"] = format;
+  if (!written.empty() && written != format)
+    return out.yours(
+        whose + ", cpuUsageFormat",
+        fmt::format("is {}, which is no word of WAO's: its scheduler does not start with it. The "
+                    "strategy has cpuFormat: {}, for models that take {}; if yours take {}, write {}",
+                    in_quotes(written), format, format == "Raw" ? "cores" : "percent",
+                    format == "Raw" ? "percent" : "cores", format == "Raw" ? "Percent" : "Raw"));
   out.carried(whose + ", cpuUsageFormat",
               "the strategy's cpuFormat; WAO's default is Raw, Binnacle's Percent");
 }

@@ -49,7 +49,7 @@ std::string amounts(const json::value& takes) {
 
 /// What all policies take together, and the limits for all policies, for a namespace's and for a single one.
 std::string budget_line(const json::value& budget) {
-  std::string out = fmt::format("at {} nodes all policies take", integer(budget, "nodes"));
+  std::string out = fmt::format("at {} all policies take", counted(integer(budget, "nodes"), "node"));
   for (const policy::resource r : policy::all_resources) {
     const json::value of = object(budget, policy::to_string(r));
     out += fmt::format("\n  {} of {} (a namespace {}, a policy {})", amount(of, "taken", r),

@@ -1,5 +1,6 @@
 #include "cli/views/power.hpp"
 
+#include "aggregator/predict/learning/estimate.hpp"
 #include "cli/views/table.hpp"
 #include "cli/views/units.hpp"
 #include "common/text/plain.hpp"
@@ -143,9 +144,9 @@ std::string curve_lines(const json::value& m, std::optional<double> load, const 
     t.row({{fmt::format("{:.0f} %", 100 * ratio)},
            {fmt::format("{:.1f}", w)},
            {samples == 0 ? "" : fmt::format("{}", samples)},
-           {std::string(bar, samples != 0      ? '#'
-                             : is_guess(ratio) ? '?'
-                                               : '.') +
+           {std::string(bar, samples >= predict::least_samples ? '#'
+                             : is_guess(ratio)                 ? '?'
+                                                               : '.') +
                 (here ? "  <- now" : ""),
             here ? colour::bold : colour::none}});
   }
@@ -196,8 +197,11 @@ std::string render_power(const json::value& answer, const paint& with) {
   out += '\n';
   out += curve_lines(m, load, with);
   if (served || rated) return out;
-  return out + with(colour::dim,
-                    "#: measured here, .: taken from similar nodes, ?: a guess from servers in general\n");
+  return out +
+         with(colour::dim,
+              fmt::format("#: measured here, with {} samples or more, .: taken from similar nodes, ?: a "
+                          "guess from servers in general\n",
+                          predict::least_samples));
 }
 
 std::string model_words(const json::value& node) {

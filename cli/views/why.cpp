@@ -201,9 +201,10 @@ std::string render_decision(const told_decision& d, std::int64_t now_ms, const p
     const std::string objective = text(policy, "objective");
     if (!objective.empty()) {
       const auto cap = number(policy, "maxLoad");
-      out +=
-          fmt::format(" {}{}, a pod of {} cores", objective,
-                      cap ? fmt::format(" up to {:.0f} % load", 100 * *cap) : "", digits(policy, "podCores"));
+      const std::string cores = digits(policy, "podCores");
+      out += fmt::format(" {}{}, a pod of {} {}", objective,
+                         cap ? fmt::format(" up to {:.0f} % load", 100 * *cap) : "", cores,
+                         cores == "1" ? "core" : "cores");
     }
     for (std::size_t i = 0; objective.empty() && i < rules.size(); ++i)
       out += (i == 0 ? " " : ", ") + text(rules[i], "rule");

@@ -68,10 +68,10 @@ bool may_stand_in_url(std::string_view text) noexcept {
   return std::ranges::all_of(text, [](char c) { return c > ' ' && c <= '~'; });
 }
 
-url_parts split_url(std::string_view url) noexcept {
+url_parts split_url(std::string_view url) {
   url_parts out;
   if (const auto end = url.find("://"); end != url.npos) {
-    out.scheme = url.substr(0, end);
+    out.scheme = lowered(url.substr(0, end));
     url.remove_prefix(end + 3);
   }
   const auto end = std::min(url.find_first_of("/?#"), url.size());

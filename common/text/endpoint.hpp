@@ -24,13 +24,14 @@ std::optional<endpoint> read_listen_address(std::string_view text);
 /// A port from 1 to 65535; nothing for any other text.
 std::optional<std::uint16_t> read_port(std::string_view text);
 
-/// The parts of "https://HOST:PORT/path?query", copied as they are: nothing is checked or decoded.
+/// The parts of "https://HOST:PORT/path?query". Nothing is checked or decoded, and only the scheme is
+/// changed.
 struct url_parts {
-  std::string_view scheme;     ///< "https"; empty when there is none
+  std::string scheme;          ///< "https", in lower case, as RFC 3986 wants it; empty when there is none
   std::string_view authority;  ///< "HOST:PORT", a user or password with it
   std::string_view rest;       ///< from the first '/', '?' or '#' on; may be empty
 };
-url_parts split_url(std::string_view url) noexcept;
+url_parts split_url(std::string_view url);
 
 /// True if every character may stand in a URL: no space, no control character, nothing beyond ASCII.
 bool may_stand_in_url(std::string_view text) noexcept;

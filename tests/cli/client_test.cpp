@@ -324,6 +324,19 @@ TEST_SUITE("cli/commands") {
     CHECK(nobody.err.str().find("only about pods with the limit telemetry/scheduling in a container "
                                 "(resources: {limits: {telemetry/scheduling: \"0\"}})") != std::string::npos);
 
+    output filtered;
+    why_arguments wants{.pod = "ghost", .node = "nosuch"};
+    CHECK(why_command({{url()}, me}, wants, filtered.on) == exit_problem);
+    wants.policy = "none";
+    CHECK(why_command({{url()}, me}, wants, filtered.on) == exit_problem);
+    CHECK_MESSAGE(filtered.err.str() ==
+                      "binnacle: no decision about a pod matching 'ghost' and the node 'nosuch' is kept: ask "
+                      "without --node, to see all that are kept about the pod\n"
+                      "binnacle: no decision of the policy 'none' about a pod matching 'ghost' and the node "
+                      "'nosuch' is kept: ask without --policy and --node, to see all that are kept about the "
+                      "pod\n",
+                  "defect: it was said that kube-scheduler had not asked");
+
     output as_json;
     terminal on{as_json.out, as_json.err, {}, true, false};
     CHECK(why_command({{url()}, me}, {.pod = "default/web"}, on) == exit_ok);

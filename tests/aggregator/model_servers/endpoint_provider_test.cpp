@@ -58,6 +58,7 @@ TEST_SUITE("aggregator/model_servers/endpoint_provider") {
   TEST_CASE("a provider's endpoint is a server, perhaps with a path in front of Redfish's") {
     const std::vector<std::pair<std::string, std::string>> good{
         {"https://10.0.0.100", "https://10.0.0.100:443"},
+        {"HTTPS://10.0.0.100", "https://10.0.0.100:443"},
         {"https://bmc/", "https://bmc:443"},
         {"http://mlmm:8080", "http://mlmm:8080"},
         {"https://[fd00::7]:8443/bmc/7//", "https://[fd00::7]:8443/bmc/7"},

@@ -105,6 +105,15 @@ TEST_SUITE("aggregator/model_servers/node_model") {
     }
   }
 
+  TEST_CASE("defect: of several wrong spans only the first was named") {
+    label_map labels = wao_v1();
+    labels["ambient/max"] = "15";
+    labels["cpu2/min"] = "cool";
+    CHECK(read(labels)->error().message ==
+          "the labels ambient/min and ambient/max are equal, and the label cpu2/min is \"cool\", which is no "
+          "number");
+  }
+
   node_model v2() {
     node_model m;
     m.model = *v2_model("http://h:1/v2/models/pc/infer");

@@ -24,6 +24,8 @@ TEST_SUITE("aggregator/model_servers/served_model") {
         {"http://[::1]:8080/v2/models/pc/infer", "http://[::1]:8080/v2/models/pc/infer"},
         {"grpc://triton:8001/v2/models/pc/versions/1/infer", "grpc://triton:8001/v2/models/pc/versions/1"},
         {"grpcs://h/v2/models/pc", "grpcs://h:443/v2/models/pc"},
+        {"HTTP://Models.Example/v2/models/PC", "http://Models.Example:80/v2/models/PC/infer"},
+        {"gRPCs://h/v2/models/pc", "grpcs://h:443/v2/models/pc"},
     };
     for (const auto& row : good) {
       CAPTURE(row.first);

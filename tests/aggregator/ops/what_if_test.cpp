@@ -241,10 +241,11 @@ TEST_SUITE("aggregator/ops/what_if") {
       REQUIRE(several.has_error());
       CHECK(several.error().code == errc::invalid_input);
       CHECK(several.error().message ==
-            "several policies have minimizepower: name one of a/one, b/one in the parameter policy");
+            "several policies have minimizepower: name one of a/one, b/one (--policy NAMESPACE/NAME, or the "
+            "parameter policy)");
     }
     for (const char* name : {"2", "3", "4", "5", "6"}) put("c", name);
-    CHECK(policy_by_watts(table, "").error().message.find("a/one, b/one, c/2, c/3, c/4 and 2 more in") !=
+    CHECK(policy_by_watts(table, "").error().message.find("a/one, b/one, c/2, c/3, c/4 and 2 more (") !=
           std::string::npos);
   }
 }

@@ -83,6 +83,28 @@ TEST_SUITE("cli/migrate") {
     CHECK(about(m, "Deployment ours, --syncPeriod=1s").what == note::fate::dropped);
   }
 
+  TEST_CASE("defect: a scheduler's configuration that is no YAML was said to be nothing of Binnacle's") {
+    const auto m = of(R"(kind: ConfigMap
+metadata: {name: scheduler-config}
+data:
+  config.yaml: |
+    kind: KubeSchedulerConfiguration
+    profiles: [{schedulerName: wao
+    extenders: 7
+---
+kind: ConfigMap
+metadata: {name: another}
+data:
+  text: "kind: [of prose"
+)");
+    const note said = about(m, "ConfigMap scheduler-config");
+    CHECK(said.what == note::fate::yours);
+    CHECK_MESSAGE(said.sentence.starts_with("line 3 of its entry config.yaml is no YAML: "), said.sentence);
+    CHECK_MESSAGE(said.sentence.ends_with("carried over: mend it, and give it again"), said.sentence);
+    CHECK(about(m, "ConfigMap another").sentence.starts_with("is nothing that Binnacle replaces"));
+    CHECK_MESSAGE(m.notes.size() == 2, "one about each");
+  }
+
   TEST_CASE("the scheduler's configuration, also out of a ConfigMap") {
     const std::string configuration = R"(kind: KubeSchedulerConfiguration
 profiles: [{schedulerName: NAME}]

@@ -159,7 +159,7 @@ dropped: ClusterRole wao-core-manager-role
 yours: APIService v1beta2.custom.metrics.k8s.io
 works: CustomResourceDefinition nodeconfigs.node.waok8s.github.io
 works: Deployment metrics-server
-works: 2 NodeConfig and NodeConfigTemplate objects
+works: 2 NodeConfig or NodeConfigTemplate objects
 yours: TASPolicy fewer-watts
 )");
     CHECK(sentence(m, "Deployment web", note::fate::yours) ==
@@ -282,6 +282,28 @@ profiles:
                            "with cpuFormat: Raw, and"));
   }
 
+  TEST_CASE("defect: a cpuUsageFormat that WAO does not know became Raw without a word") {
+    const std::string subject = "KubeSchedulerConfiguration, profile wao-scheduler, cpuUsageFormat";
+    const auto with = [](const std::string& format) {
+      std::string text = scheduler;
+      text.replace(text.find("cpuUsageFormat: Percent") + 16, 7, format);
+      return of(text);
+    };
+    const auto format_in = [](const migration& m) {
+      return m.objects.at(0)["spec"]["strategies"]["minimizepower"]["cpuFormat"].Scalar();
+    };
+    const auto lower = with("percent");
+    CHECK(format_in(lower) == "Percent");
+    CHECK(sentence(lower, subject, note::fate::yours) ==
+          "is \"percent\", which is no word of WAO's: its scheduler does not start with it. The strategy has "
+          "cpuFormat: Percent, for models that take percent; if yours take cores, write Raw");
+    const auto other = with("cores");
+    CHECK(format_in(other) == "Raw");
+    CHECK(sentence(other, subject, note::fate::yours).ends_with("if yours take percent, write Percent"));
+    for (const char* known : {"Raw", "Percent"})
+      CHECK(sentence(with(known), subject, note::fate::carried).size() > 0);
+  }
+
   TEST_CASE("defect: the load's form was guessed without a word where no file holds WAO's configuration") {
     const std::string subject = "TASPolicy fewer-watts, cpuFormat";
     const auto m = of(node_config("worker-0", served));
@@ -400,7 +422,7 @@ spec: {{template: {{spec: {{schedulerName: wao-scheduler}}}}}}
       CHECK(sentence(m, "NodeConfig worker-0 (wao.bitmedia.co.jp/v1beta1)", note::fate::yours) ==
             "NodeConfig wao-system/worker-0 (node.waok8s.github.io) is for the node worker-0, too, and goes "
             "before it: delete one of them");
-      CHECK(fates(m).find("works: 1 NodeConfig and") != std::string::npos);
+      CHECK(fates(m).find("works: 1 NodeConfig or") != std::string::npos);
     }
   }
 
@@ -434,6 +456,103 @@ spec:
     m = of(templated("http://{{ lower .Hostname }}/v2/models/m"));
     CHECK(sentence(m, title, note::fate::yours).find("is not filled in") != std::string::npos);
     CHECK(m.objects.empty());
+  }
+
+  TEST_CASE("defect: a template that uses part of an address gave the values servers that nobody has") {
+    const auto with = [](const std::string& host, const std::string& secret) {
+      return of(fmt::format(R"(
+apiVersion: node.waok8s.github.io/v1beta1
+kind: NodeConfigTemplate
+metadata: {{name: r650, namespace: wao-system}}
+spec:
+  nodeSelector: {{matchLabels: {{kind: r650}}}}
+  template:
+    predictor:
+      powerConsumption: {{type: V2InferenceProtocol, endpoint: 'https://{}/v2/models/m', basicAuthSecret: {{name: '{}'}}}}
+)",
+                            host, secret));
+    };
+    const auto is_each = [](const note& n) { return n.sentence.starts_with("each node has a "); };
+    for (const char* action :
+         {"{{.IPv4.Octet1}}", "{{.IPv4.Octet2}}", "{{.IPv4.Octet3}}", "{{.IPv4.Octet4}}", "{{.IPv4.Address}}",
+          "{{ add .IPv4.Octet1 1 }}", "{{ add .IPv4.Octet2 .IPv4.Octet3 }}", "{{.Hostname}}",
+          "{{ trimPrefix \"one.\" .Hostname }}"}) {
+      CAPTURE(action);
+      const auto m = with("m10." + std::string(action) + ".0.1", "of-" + std::string(action) + "-x");
+      CHECK_MESSAGE(m.values.size() == 0, values(m));
+      CHECK_MESSAGE(std::ranges::count_if(m.notes, is_each) == 2, "of the server and of the Secret");
+    }
+    const auto port = with("models:{{.IPv4.Octet2}}", "pc");
+    CHECK(values(port).find("modelServers:") == std::string::npos);
+    CHECK(std::ranges::count_if(port.notes, is_each) == 1);
+  }
+
+  TEST_CASE("defect: an endpoint whose scheme has capitals was said to be no URL") {
+    const auto m = of(node_config(
+        "a",
+        R"({powerConsumption: {type: V2InferenceProtocol, endpoint: "HTTP://Models.Example/v2/models/m"}})"));
+    CHECK(values(m) == "aggregator:\n  modelServers:\n    - Models.Example:80\n");
+    CHECK(fates(m).find("yours: NodeConfig") == std::string::npos);
+  }
+
+  TEST_CASE("defect: a NodeConfig without a node, or whose Secret is not read, was said to be read") {
+    const auto guarded = [](const std::string& name) {
+      return node_config(
+          name,
+          R"({powerConsumption: {type: V2InferenceProtocol, endpoint: "https://h/v2/models/m", basicAuthSecret: {name: pc}}})");
+    };
+    std::string of_none = node_config("none", served), elsewhere = guarded("b");
+    of_none.replace(of_none.find("nodeName: none"), 14, "nodeName: \"\"");
+    elsewhere.replace(elsewhere.find("wao-system"), 10, "team");
+    const auto m = of(guarded("a") + elsewhere + of_none);
+    CHECK(sentence(m, "NodeConfig none", note::fate::yours) ==
+          "names no node, so that it does nothing: write spec.nodeName, or delete it");
+    CHECK_MESSAGE(values(m).find("10.0.0.20") == std::string::npos, "nobody asks its server");
+    CHECK(sentence(m, "NodeConfig b", note::fate::yours).find("its Secret team/pc is not read") !=
+          std::string::npos);
+    CHECK(sentence(m, "1 NodeConfig or NodeConfigTemplate object", note::fate::works).size() > 0);
+    const auto templated = [](const std::string& secret) {
+      return fmt::format(R"(
+apiVersion: node.waok8s.github.io/v1beta1
+kind: NodeConfigTemplate
+metadata: {{name: r650, namespace: team}}
+spec:
+  nodeSelector: {{}}
+  template:
+    predictor: {{powerConsumption: {{type: V2InferenceProtocol, endpoint: "https://h/v2/models/m", basicAuthSecret: {{name: "{}"}}}}}}
+)",
+                         secret);
+    };
+    for (const char* secret : {"pc", "of-{{.Hostname}}"})
+      CHECK_MESSAGE(
+          fates(of(guarded("a") + templated(secret))).find("works: 1 NodeConfig or") != std::string::npos,
+          secret);
+  }
+
+  TEST_CASE("defect: nothing was said of a template whose swapped arguments give all nodes one server") {
+    const auto with = [](const std::string& action) {
+      return of(fmt::format(R"(
+apiVersion: node.waok8s.github.io/v1beta1
+kind: NodeConfigTemplate
+metadata: {{name: r650}}
+spec:
+  nodeSelector: {{}}
+  template:
+    predictor: {{powerConsumption: {{type: V2InferenceProtocol, endpoint: 'http://m-{}.models/v2/models/m'}}}}
+)",
+                            action));
+    };
+    CHECK(sentence(with(R"({{ trimPrefix .Hostname "worker-" }}x)"), "NodeConfigTemplate r650",
+                   note::fate::yours) ==
+          "{{ trimPrefix .Hostname \"worker-\" }} is \"worker-\" for every node: trimPrefix takes first what "
+          "it "
+          "cuts off, and then the text");
+    for (const char* fine : {R"({{ trimPrefix "worker-" .Hostname }})", "{{ add 1 2 }}", "a"}) {
+      const auto m = with(fine);
+      CHECK_MESSAGE(std::ranges::none_of(
+                        m.notes, [](const note& n) { return n.sentence.find("every") != n.sentence.npos; }),
+                    fine);
+    }
   }
 
   TEST_CASE("what Binnacle does not ask is said of each object, with the way out") {
@@ -476,7 +595,7 @@ spec:
           std::string::npos);
     const auto is_about_all = [](const note& n) { return n.subject == "powerConsumptionEndpointProvider"; };
     CHECK_MESSAGE(std::ranges::count_if(m.notes, is_about_all) == 1, "once for all");
-    CHECK(fates(m).find("works: 3 NodeConfig and NodeConfigTemplate objects") != std::string::npos);
+    CHECK(fates(m).find("works: 3 NodeConfig or NodeConfigTemplate objects") != std::string::npos);
   }
 
   TEST_CASE("a template whose nodes share an endpoint provider names it, and else a person does") {
@@ -588,6 +707,9 @@ yours: TASPolicy fewer-watts
 )");
     CHECK(sentence(m, "labels of 2 nodes", note::fate::works).find("asked by gRPC as before") !=
           std::string::npos);
+    CHECK_MESSAGE(
+        fates(of(node("a", ", cpu2/max: \"90\""))).find("works: labels of 1 node\n") != std::string::npos,
+        "defect: of 1 nodes");
     std::string rest = node("a", ", cpu2/max: \"90\"");
     rest.replace(rest.find("8500"), 4, "8501");
     CHECK(sentence(of(rest), "Node a", note::fate::yours).find("--rest_api_port=8501") != std::string::npos);
@@ -597,6 +719,25 @@ yours: TASPolicy fewer-watts
     unread.replace(unread.find("\"101\""), 5, "v1101");
     CHECK(sentence(of(unread), "Node a", note::fate::yours).find("tensorflow/version is \"v1101\"") !=
           std::string::npos);
+  }
+
+  TEST_CASE("defect: of labels with a wrong span the server was not allowed, and no other fault was said") {
+    const auto node = [](const std::string& labels) {
+      return of(
+          "kind: Node\nmetadata:\n  name: a\n  labels: {tensorflow/host: models, tensorflow/port: "
+          "\"8500\", " +
+          labels + "}\n");
+    };
+    const auto m = node(
+        R"(tensorflow/name: pc, tensorflow/version: v7, ambient/min: "20", ambient/max: "20", cpu1/min: "1")");
+    CHECK(values(m) == "aggregator:\n  modelServers:\n    - models:8500\n");
+    std::string said;
+    for (const note& n : m.notes) said += n.what == note::fate::yours ? n.sentence + "\n" : "";
+    for (const char* part : {"ambient/min and ambient/max are equal", "cpu1/max is missing",
+                             "cpu2/min is missing", "tensorflow/version is \"v7\""})
+      CHECK_MESSAGE(said.find(part) != said.npos, said);
+    CHECK_MESSAGE(fates(m).find("works") == std::string::npos, "it is not read as it is");
+    CHECK_MESSAGE(node("ambient/min: \"20\"").values.size() == 0, "without a name there is no model to ask");
   }
 
   TEST_CASE(

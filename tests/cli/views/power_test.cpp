@@ -61,6 +61,19 @@ TEST_SUITE("cli/views/power") {
           "that of similar nodes, idle guessed");
   }
 
+  TEST_CASE("defect: a load with a few samples was a guess in one line and measured in the other") {
+    const auto text = render(
+        R"({"node":"a","model":{"source":"node","others":1,"coveredPercent":9,"coveredFrom":0.75,"coveredTo":0.75,)"
+        R"("knownFrom":0.5,"knownTo":0.75,"noisePercent":1,"ageSeconds":3,"cores":64,"curve":[{"load":0,"watts":100},)"
+        R"({"load":0.25,"watts":150,"samples":9},{"load":0.5,"watts":200,"samples":9},)"
+        R"({"load":0.75,"watts":300,"samples":10},{"load":1,"watts":400}]}})");
+    CHECK_MESSAGE(has(text, "a guess below 50 % load"), text);
+    CHECK_MESSAGE(has(text, " 25 %  150.0        9  ???????????????\n"), text);
+    CHECK_MESSAGE(has(text, " 50 %  200.0        9  ....................\n"), text);
+    CHECK_MESSAGE(has(text, " 75 %  300.0       10  ##############################\n"), text);
+    CHECK_MESSAGE(has(text, "#: measured here, with 10 samples or more, "), text);
+  }
+
   TEST_CASE("a node without a meter says whose curve it has") {
     const auto text = render(
         R"({"node":"a","model":{"source":"class","others":1,"ageSeconds":3,"meterStuck":true,"curve":[{"load":0,"watts":100},{"load":1,"watts":400}]}})");

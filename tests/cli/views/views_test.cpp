@@ -252,6 +252,8 @@ TEST_SUITE("cli/views/why") {
     CHECK_MESSAGE(told("BestChord").find("       205.0          2.72   1.0") != std::string::npos,
                   told("BestChord"));
     CHECK_MESSAGE(told("Marginal").find("W WITH POD  W/CORE  LOAD") != std::string::npos, told("Marginal"));
+    CHECK_MESSAGE(told("Marginal").find("Marginal, a pod of 1 core\n") != std::string::npos,
+                  told("Marginal"));
   }
 
   TEST_CASE("defect: of a node without a model server's curve nothing led to the reason") {
@@ -359,6 +361,8 @@ TEST_SUITE("cli/views/policies") {
                       "  3.0 MiB of 512.0 MiB (a namespace 384.0 MiB, a policy 256.0 MiB)\n"
                       "  1 column of 1000 columns (a namespace 750 columns, a policy 500 columns)\n") !=
           std::string::npos);
+    CHECK(render_policies(parsed(R"({"policies":[],"budget":{"nodes":1}})"), no_colours)
+              .find("at 1 node all policies take\n") != std::string::npos);
     CHECK_FALSE(has_errors(parsed("{}")));
     CHECK_FALSE(has_errors(parsed(R"({"problems":[{"severity":"warning"},{"severity":"hint"}]})")));
     CHECK(has_errors(parsed(R"({"problems":[{"severity":"warning"},{"severity":"error"}]})")));

@@ -44,7 +44,8 @@ TEST_SUITE("common/text/endpoint") {
     };
     for (const row& r : {row{"https://[::1]:10250/metrics?a=b", "https", "[::1]:10250", "/metrics?a=b"},
                          row{"http://a", "http", "a", ""}, row{"a:9102/", "", "a:9102", "/"},
-                         row{"ftp://u:p@a?x://y", "ftp", "u:p@a", "?x://y"}, row{"", "", "", ""}}) {
+                         row{"ftp://u:p@a?x://y", "ftp", "u:p@a", "?x://y"}, row{"", "", "", ""},
+                         row{"HTTPs://Node7/Metrics", "https", "Node7", "/Metrics"}}) {
       CAPTURE(r.url);
       const auto [scheme, authority, rest] = split_url(r.url);
       CHECK(scheme == r.scheme);
