@@ -138,7 +138,7 @@ std::string watts_text(const record& r, std::size_t i) {
     return "no opinion: no model server has said what it draws, and the policy asks for no other model";
   if (!w.model.exists())
     return "no opinion: nothing is known of its watts yet, by its own meter or by nodes with the same "
-           "hardware, and it has no rated ones";
+           "hardware, and it has no rated ones of use (binnacle power NODE)";
   if (w.is == predict::cost::known::no) return fmt::format("no opinion, {}", load_text(w, c));
   return fmt::format("{}; {}; {}", figures_text(r, w), load_text(w, c), model_text(r, w.model));
 }

@@ -59,17 +59,6 @@ void write_model(json_writer& out, const predict::model& m, std::optional<double
   out.end_array().end_object();
 }
 
-/// Why a node's rated watts cannot be used, as a clause; empty if they can, or if the node has none.
-std::string trouble_of_rated(const store::row& cells, instant now) {
-  const auto idle = store::first_present(cells, policy::rated_idle_metric, now);
-  const auto peak = store::first_present(cells, policy::rated_peak_metric, now);
-  if (idle.series == nullptr && peak.series == nullptr) return {};
-  if (idle.series == nullptr) return fmt::format("{} is missing", policy::rated_idle_metric);
-  if (peak.series == nullptr) return fmt::format("{} is missing", policy::rated_peak_metric);
-  const auto line = predict::rated_line(idle.value, peak.value, 1);
-  return line.has_error() ? line.error().message : std::string();
-}
-
 /// How many accelerators the node's meter measures, too. 0 also if nobody knows.
 unsigned accelerators_in_watts(const store::row& cells, instant now) {
   const auto* const power = store::first_present(cells, policy::power_metric, now).series;
@@ -79,6 +68,19 @@ unsigned accelerators_in_watts(const store::row& cells, instant now) {
 }
 
 }  // namespace
+
+std::string trouble_of_rated(const store::row& cells, instant now) {
+  const auto idle = store::first_present(cells, policy::rated_idle_metric, now);
+  const auto peak = store::first_present(cells, policy::rated_peak_metric, now);
+  if (idle.series == nullptr && peak.series == nullptr) return {};
+  if (idle.series == nullptr || peak.series == nullptr) {
+    return fmt::format("{} is missing, or its value is no number",
+                       idle.series == nullptr ? policy::rated_idle_metric : policy::rated_peak_metric);
+  }
+  const double cpus = store::first_present(cells, policy::cpus_metric, now).value;  // 0: not known now
+  const auto line = predict::rated_line(idle.value, peak.value, cpus > 0 ? cpus : 1);
+  return line.has_error() ? line.error().message : std::string();
+}
 
 void write_power(json_writer& out, const store::node_view& node, const policy::view& all, instant now) {
   const predict::model* known = model_of(all, node.id);

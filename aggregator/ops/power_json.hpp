@@ -3,6 +3,8 @@
 #include "aggregator/policy/published/view.hpp"
 #include "common/text/json_writer.hpp"
 
+#include <string>
+
 namespace binnacle::ops {
 
 /// {"node":…,"loadRatio":0.12,"watts":212.4,"model":{…}}: the node's present load and watts, each if there is
@@ -22,6 +24,9 @@ namespace binnacle::ops {
 /// accelerators and a meter that measures more than its processors. "onlyExternal":true if all policies with
 /// minimizepower say model: External, so that no learned curve counts.
 void write_power(json_writer& out, const store::node_view& node, const policy::view& all, instant now);
+
+/// Why a node's rated watts cannot be used, as a clause; empty if they can, or if the node has none.
+std::string trouble_of_rated(const store::row& cells, instant now);
 
 /// The model of a node's watts; null if there is none. A model server's curve goes before a learned one.
 const predict::model* model_of(const policy::view& all, store::node_id id) noexcept;

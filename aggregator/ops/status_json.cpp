@@ -1,5 +1,6 @@
 #include "aggregator/ops/conditions_json.hpp"
 #include "aggregator/ops/json_pieces.hpp"
+#include "aggregator/ops/power_json.hpp"
 #include "aggregator/ops/summary_json.hpp"
 #include "aggregator/store/walk.hpp"
 #include "common/text/json_writer.hpp"
@@ -70,6 +71,7 @@ class status_in_slices final : public http::slices {
     for (const auto& [key, p] : nodes.policies()) {
       ++in_force_;
       dry_ += p->how == policy::mode::dry_run ? 1 : 0;
+      by_watts_ = by_watts_ || p->by_watts() != nullptr;
       for (const auto& s : p->strategies) {
         if (s.verdicts != nullptr) all_.push_back({p, &s, {}});
       }
@@ -80,7 +82,7 @@ class status_in_slices final : public http::slices {
     if (!counted_) {
       std::size_t looks = 0;
       counted_ = !place_.go_on([&](const store::node_view& node) {
-        looks += looks_of_a_node + node.sources.size() + all_.size();
+        looks += looks_of_a_node * (by_watts_ ? 2 : 1) + node.sources.size() + all_.size();
         see(node);
         return looks < looks_per_slice;
       });
@@ -127,10 +129,18 @@ class status_in_slices final : public http::slices {
     for (const auto& s : node.sources) {
       if (!s.ok || !s.message.empty()) (s.ok ? partial_ : troubles_).add(node.name, s);
     }
+    see_rated(node);
     for (judged& j : all_) {
       const policy::verdict v = j.strategy->verdicts->load(node.id);
       if (const auto i = static_cast<std::size_t>(v.what); i < j.nodes.size()) ++j.nodes[i];
     }
+  }
+
+  /// Whoever typed a node's rated watts wrong hears of it here.
+  void see_rated(const store::node_view& node) {
+    if (!by_watts_ || node.cells == nullptr || model_of(nodes_, node.id) != nullptr) return;
+    const std::string why = trouble_of_rated(*node.cells, now_);
+    if (!why.empty()) partial_.add(node.name, {"rated watts", true, why});
   }
 
   void write_head() {
@@ -179,6 +189,7 @@ class status_in_slices final : public http::slices {
   const instant now_;
   const std::string time_;
   std::size_t in_force_ = 0, dry_ = 0;
+  bool by_watts_ = false;  // a policy places pods by watts
 
   store::walk place_;
   bool counted_ = false;

@@ -1,5 +1,6 @@
 #include "aggregator/ops/what_if.hpp"
 
+#include "aggregator/ops/power_json.hpp"
 #include "aggregator/policy/published/refusal.hpp"
 #include "aggregator/predict/node_load.hpp"
 #include "aggregator/predict/what_if.hpp"
@@ -32,11 +33,13 @@ enum class left_out : std::uint8_t {
   no_load,    // there is no CPU load of it now, or an impossible one
   no_server,  // no model server has said what it draws, and the policy asks for no other model
   no_meter,   // no model, and no watts to learn one from
+  bad_rated,  // the same, and its rated watts cannot be used
   learning,   // no model yet
   no_figure,  // WAO's rules have none for such a pod
 };
-constexpr std::array reasons = {left_out::refused,  left_out::no_load,  left_out::no_server,
-                                left_out::no_meter, left_out::learning, left_out::no_figure};
+constexpr std::array reasons = {left_out::refused,  left_out::no_load,   left_out::no_server,
+                                left_out::no_meter, left_out::bad_rated, left_out::learning,
+                                left_out::no_figure};
 
 std::string_view to_string(left_out why) noexcept {
   switch (why) {
@@ -44,6 +47,7 @@ std::string_view to_string(left_out why) noexcept {
     case left_out::no_load: return "noLoad";
     case left_out::no_server: return "noServer";
     case left_out::no_meter: return "noMeter";
+    case left_out::bad_rated: return "badRated";
     case left_out::learning: return "learning";
     case left_out::no_figure: return "noFigure";
   }
@@ -128,6 +132,14 @@ class what_if_answer final : public http::slices {
     left_out_[static_cast<std::size_t>(why)].add(name);
   }
 
+  /// Why a node has no model that was learned.
+  left_out without_model(const store::node_view& node) const {
+    if (node.cells == nullptr) return left_out::no_meter;
+    if (store::first_present(*node.cells, policy::power_metric, asked_.now).series != nullptr)
+      return left_out::learning;
+    return trouble_of_rated(*node.cells, asked_.now).empty() ? left_out::no_meter : left_out::bad_rated;
+  }
+
   void look_at(const store::node_view& node) {
     if (refused(node.id)) return leave_out(node.name, left_out::refused);
     const store::sample share = strategy_.rules.front().load(node.id);
@@ -137,10 +149,7 @@ class what_if_answer final : public http::slices {
     auto model = nodes_.models_for(strategy_.power).share(store::index(node.id));
     if (model == nullptr) {
       if (!strategy_.power.takes_learned()) return leave_out(node.name, left_out::no_server);
-      const bool has_meter =
-          node.cells != nullptr &&
-          store::first_present(*node.cells, policy::power_metric, asked_.now).series != nullptr;
-      return leave_out(node.name, has_meter ? left_out::learning : left_out::no_meter);
+      return leave_out(node.name, without_model(node));
     }
     const policy::power_terms& terms = strategy_.power;
     predict::chords best(model->power, predict::has_cap(terms.objective) ? terms.max_load : 1);

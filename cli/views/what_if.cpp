@@ -24,6 +24,9 @@ std::pair<std::string_view, std::string_view> words_for(std::string_view reason)
   if (reason == "noMeter")
     return {"without a model and without host_power_watts",
             "give the node a meter, or one node with the same hardware"};
+  if (reason == "badRated")
+    return {"without a model and without host_power_watts, whose rated watts are of no use",
+            "see binnacle power NODE"};
   if (reason == "learning")
     return {"whose watts are not known yet", "wait for some minutes, and see binnacle power NODE"};
   if (reason == "noFigure") return {"for which WAO's rules have no figure", ""};

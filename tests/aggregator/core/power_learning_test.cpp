@@ -71,13 +71,15 @@ TEST_SUITE("aggregator/core/power_learning") {
     world w;
     w.rated("old", 90, 410);
     w.rated("mixed up", 410, 90);
-    w.seconds(30, {{"old", 0.5}, {"mixed up", 0.5}});
+    w.rated("kilowatts", 0.2, 0.4);
+    w.seconds(30, {{"old", 0.5}, {"mixed up", 0.5}, {"kilowatts", 0.5}});
     const auto* m = w.model("old");
     REQUIRE(m != nullptr);
     CHECK(m->from == predict::model_source::rated);
     CHECK(m->power.watts(0.5 * cores) == doctest::Approx(250));
     CHECK(m->covered == 0);
     CHECK(w.model("mixed up") == nullptr);
+    CHECK(w.model("kilowatts") == nullptr);
     w.add("like it", "Xeon");
     w.seconds(60, {{"old", 0.5}, {"mixed up", 0.5}, {"like it", 0.5}});
     REQUIRE(w.model("old") != nullptr);

@@ -147,6 +147,7 @@ TEST_SUITE("aggregator/extender/power") {
         told);
     CHECK_MESSAGE(
         told.find("new scores 0: no opinion: nothing is known of its watts yet") != std::string::npos, told);
+    CHECK_MESSAGE(told.find("it has no rated ones of use (binnacle power NODE)") != std::string::npos, told);
     const auto json = decision::to_json(f.record(), f.decisions.names());
     CHECK_MESSAGE(
         json.find(R"("wattsNow":202.500,"wattsWithPod":205.000,"wattsPerCore":2.722)") != std::string::npos,

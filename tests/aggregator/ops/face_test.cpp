@@ -370,6 +370,12 @@ TEST_SUITE("aggregator/ops/face") {
     CHECK_MESSAGE(mixed_up.find(R"("ratedTrouble":"rated watts of 400 idle and 90 with all cores busy)") !=
                       std::string::npos,
                   mixed_up);
+    rated->set_absent(0, absence::malformed);
+    const auto no_number = body("/api/v1/power/node-e");
+    CHECK_MESSAGE(
+        no_number.find(R"("ratedTrouble":"rated_idle_watts is missing, or its value is no number")") !=
+            std::string::npos,
+        no_number);
     // A model server's curve is preferred to what was learned. The answer says what is wrong with that curve.
     predict::model served{predict::curve::through(std::vector<double>{100, 500}, 16).value()};
     served.from = predict::model_source::server;

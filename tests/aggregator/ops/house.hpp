@@ -27,6 +27,20 @@ inline store::catalog_builder many_of_foo(int series, std::size_t labels) {
   return c;
 }
 
+/// The cells of a node of eight CPUs whose kilowatts somebody took for watts: 200 W with all of them busy.
+inline std::shared_ptr<store::row> row_rated_in_kilowatts() {
+  store::catalog_builder c;
+  c.group("textfile").series("rated_idle_watts", {}, -2).series("rated_peak_watts", {}, -2);
+  c.group("os").series("os_cpus");
+  auto row =
+      std::make_shared<store::row>(std::make_shared<const store::shape>(store::make_shape(c, {})->what));
+  row->set_value(0, 5);
+  row->set_value(1, 20);
+  row->set_value(2, 8);
+  for (const std::size_t group : {0U, 1U}) row->set_read(group, store::at_s(100.8));
+  return row;
+}
+
 struct house {
   policy::view nodes;
   std::shared_ptr<policy::verdict_column> verdicts = std::make_shared<policy::verdict_column>();

@@ -429,6 +429,27 @@ TEST_SUITE("aggregator/ops/json") {
           std::string::npos);
   }
 
+  TEST_CASE_FIXTURE(house, "defect: the status was silent about a node rated in kilowatts") {
+    const store::node_id id{static_cast<std::uint32_t>(nodes.nodes().size())};
+    nodes.apply({.id = id, .name = "node-d", .cells = row_rated_in_kilowatts()});
+    const auto status = [this] { return whole(*status_json(nodes, {}, {}, {}, now, "")); };
+    CHECK_MESSAGE(status().find("rated") == std::string::npos, "no policy asks for watts");
+    auto p = std::make_shared<policy::published_policy>();
+    p->key = {"default", "fewer-watts"};
+    p->strategies.emplace_back().kind = policy::strategy_kind::minimizepower;
+    nodes.set_policies(std::make_shared<policy::policy_table>(policy::policy_table{{p->key, p}}));
+    const std::string told = status();
+    CHECK_MESSAGE(
+        told.find(R"("first":[{"node":"node-d","source":"rated watts","message":"rated watts of 0.05 )"
+                  R"(idle and 0.2 with all cores busy: no node of 8 cores draws less than 2 W)") !=
+            std::string::npos,
+        told);
+    // Once the node is measured, these watts matter no more.
+    predict::model m{predict::curve::through(std::vector<double>{100, 200}, 8).value()};
+    nodes.models().set(store::index(id), std::make_shared<const predict::model>(std::move(m)));
+    CHECK(status().find("rated") == std::string::npos);
+  }
+
   TEST_CASE_FIXTURE(house, "a dry run says which labels it would give, and to whom") {
     const std::string heat = "telemetry.aware.scheduling.power/heat";
     node("node-a").would_be = {{"power", "violating"}, {heat, "high"}};

@@ -170,6 +170,11 @@ TEST_SUITE("aggregator/ops/what_if") {
         R"({"reason":"noMeter","count":1,"nodes":["without-meter"]},{"reason":"learning","count":1,"nodes":["young"]}])");
   }
 
+  TEST_CASE_FIXTURE(power_house, "defect: nobody said of a node rated in kilowatts why it takes no pod") {
+    nodes.apply({.id = store::node_id{add("small")}, .name = "small", .cells = row_rated_in_kilowatts()});
+    CHECK(text_of(ask(1, "1"), "leftOut") == R"([{"reason":"badRated","count":1,"nodes":["small"]}])");
+  }
+
   TEST_CASE_FIXTURE(power_house, "a node whose load cannot be takes no pod, although it would cost nothing") {
     loads->set_plausible({0, 1, 1});
     add("busy", {10, 10}, 1);

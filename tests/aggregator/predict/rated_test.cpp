@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <limits>
+#include <string>
 #include <utility>
 
 namespace rated_test {
@@ -31,6 +32,31 @@ TEST_SUITE("aggregator/predict/rated") {
     const auto mixed_up = rated_line(410, 90, 16);
     CHECK_MESSAGE(mixed_up.error().message.find("rated watts of 410 idle and 90") == 0,
                   mixed_up.error().message);
+  }
+
+  TEST_CASE("defect: kilowatts and milliwatts were believed, so that a node was free of charge") {
+    struct sheet {
+      double idle, peak, cores;
+      const char* says;
+    };
+    for (const sheet& s : {sheet{0.05, 0.2, 8, "are they kilowatts?"},
+                           {0.9, 2.4, 256, "are they kilowatts?"},
+                           {1.2, 10, 48, "are they kilowatts?"},
+                           {50, 0.2, 8, "are they kilowatts?"},
+                           {0.05, 200, 8, "is the first one in kilowatts?"},
+                           {50, 250'000, 8, "are they milliwatts?"}}) {
+      CAPTURE(s.idle);
+      CAPTURE(s.peak);
+      const auto line = rated_line(s.idle, s.peak, s.cores);
+      REQUIRE(line.has_error());
+      CHECK_MESSAGE(line.error().message.find(s.says) != std::string::npos, line.error().message);
+    }
+    // Boards with one and with four Arm cores, the server with the most CPUs, a host full of accelerators.
+    for (const sheet& s :
+         {sheet{0.4, 1.2, 1, ""}, {0.6, 2.5, 4, ""}, {180, 800, 512, ""}, {2'000, 14'000, 224, ""}}) {
+      CAPTURE(s.peak);
+      CHECK(rated_line(s.idle, s.peak, s.cores).has_value());
+    }
   }
 }
 

@@ -24,7 +24,7 @@ const std::string answer =
         "full":{"count":3,"nodes":["flat","steep","third"]},
         "leftOut":[{"reason":"refused","count":1,"nodes":["hot"]},{"reason":"noLoad","count":1,"nodes":["away"]},
                    {"reason":"noMeter","count":12,"nodes":["m1","m2","m3","m4","m5","m6","m7","m8","m9","m10"]},
-                   {"reason":"learning","count":1,"nodes":["new"]}]})";
+                   {"reason":"badRated","count":1,"nodes":["kilo"]},{"reason":"learning","count":1,"nodes":["new"]}]})";
 
 TEST_SUITE("cli/views/what_if") {
   TEST_CASE("what the pods would cost, where they would go, and who takes none, each with a remedy") {
@@ -48,6 +48,8 @@ TEST_SUITE("cli/views/what_if") {
           "12 nodes without a model and without host_power_watts: m1, m2, m3, m4, m5, m6, m7, m8 and 4 more "
           "(give "
           "the node a meter, or one node with the same hardware)\n",
+          "1 node without a model and without host_power_watts, whose rated watts are of no use: kilo (see "
+          "binnacle power NODE)\n",
           "1 node whose watts are not known yet: new (wait for some minutes, and see binnacle power NODE)\n",
           "CPU and watts only: not memory"}) {
       CAPTURE(part);
