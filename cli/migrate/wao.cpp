@@ -51,7 +51,7 @@ void finish_wao(migration& out) {
               w.schedulers.empty()
                   ? "is Percent, Binnacle's default, because no file holds the configuration of WAO's "
                     "scheduler, and no workload is named for the same reason: give the ConfigMap, too. "
-                    "WAO's default is Raw, for models that take cores"
+                    "Percent is WAO's default, too; if its configuration says Raw, write cpuFormat: Raw"
                   : "is Percent, Binnacle's default, because no profile has WAO's second version: if the "
                     "models of the NodeConfigs take cores, write cpuFormat: Raw");
   }

@@ -49,8 +49,10 @@ YAML::Node arguments_of(const YAML::Node& profile) {
 }
 
 /// The form in which models of WAO's second version get the load, from the plug-in's argument. Those of the
-/// first take shares of it, and their profiles know no format.
-std::string format_of(std::string_view written) { return lowered(written) == "percent" ? "Percent" : "Raw"; }
+/// first take shares of it, and their profiles know no format. WAO's plug-in has a constant
+/// DefaultCPUUsageFormat that says Raw, but its Default() fills in Percent (wao-scheduler,
+/// pkg/plugins/minimizepower/types.go).
+std::string format_of(std::string_view written) { return lowered(written) == "raw" ? "Raw" : "Percent"; }
 
 void take_format(const YAML::Node& profile, const std::string& whose, migration& out) {
   const std::string written = text_of(arguments_of(profile), "cpuUsageFormat");
@@ -73,7 +75,7 @@ void take_format(const YAML::Node& profile, const std::string& whose, migration&
                     in_quotes(written), format, format == "Raw" ? "cores" : "percent",
                     format == "Raw" ? "percent" : "cores", format == "Raw" ? "Percent" : "Raw"));
   out.carried(whose + ", cpuUsageFormat",
-              "the strategy's cpuFormat; WAO's default is Raw, Binnacle's Percent");
+              "the strategy's cpuFormat; without it WAO and Binnacle take Percent");
 }
 
 void take_arguments(const YAML::Node& profile, const std::string& whose, migration& out) {

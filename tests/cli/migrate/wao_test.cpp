@@ -215,7 +215,7 @@ profiles:
     CHECK(sentence(m, "KubeSchedulerConfiguration, profile wao-scheduler, podUsageAssumption",
                    note::fate::dropped)
               .starts_with("was 0.5, WAO's default. WAO takes this share of the pods that are on their way"));
-    CHECK(strategy["cpuFormat"].Scalar() == "Raw");
+    CHECK(strategy["cpuFormat"].Scalar() == "Percent");
     CHECK_MESSAGE(m.objects.at(0)["metadata"]["namespace"].Scalar() == "default", "no pod was shown");
     CHECK_MESSAGE(fates(m).find("clientConnection") == std::string::npos,
                   "nothing is said of what is not there");
@@ -298,8 +298,11 @@ profiles:
           "is \"percent\", which is no word of WAO's: its scheduler does not start with it. The strategy has "
           "cpuFormat: Percent, for models that take percent; if yours take cores, write Raw");
     const auto other = with("cores");
-    CHECK(format_in(other) == "Raw");
-    CHECK(sentence(other, subject, note::fate::yours).ends_with("if yours take percent, write Percent"));
+    CHECK(format_in(other) == "Percent");
+    CHECK(sentence(other, subject, note::fate::yours).ends_with("if yours take cores, write Raw"));
+    const auto lower_raw = with("raw");
+    CHECK(format_in(lower_raw) == "Raw");
+    CHECK(sentence(lower_raw, subject, note::fate::yours).ends_with("if yours take percent, write Percent"));
     for (const char* known : {"Raw", "Percent"})
       CHECK(sentence(with(known), subject, note::fate::carried).size() > 0);
   }
