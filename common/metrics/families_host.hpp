@@ -36,7 +36,8 @@ inline constexpr family host[] = {
          "the machine is on, or a number that bmc or os already withholds as implausible), wrong_unit (far "
          "fewer or more watts than processors draw), below_parts (less than a part of it draws: psys, "
          "packages and memory, on Arm the processors; or what is inside its zones), below_other (less than "
-         "another meter of the same thing says), stands_still (about the same number while the power of "
+         "another meter of the same thing says), above_others (far more than two such meters that agree), "
+         "stands_still (about the same number while the power of "
          "those parts changes), several (psys counters of several packages move).",
      .labels = host_doubt,
      .rule = node_rule::max,

@@ -96,8 +96,10 @@ class host_source final : public source {
   static std::optional<std::size_t> witness_of(const figure& f, instant now, const board& from);
   static std::optional<std::size_t> other_way(const figure& f, std::string_view with, instant now,
                                               const board& from);
-  whole_machine_check::witness testimony(const figure& f, std::size_t way, const board& from,
-                                         instant now) const;
+  static whole_machine_check::witness testimony(const figure& f, std::size_t way, const board& from,
+                                                instant now);
+  static std::optional<double> agreed_by_others(const figure& f, std::size_t way, instant now,
+                                                const board& from);
   verdict judge(figure& f, std::size_t way, std::vector<contender>& all, instant now, board& out);
   verdict compare(figure& f, std::size_t way, const std::vector<contender>& all, instant now, board& out);
   void await_witnesses(const figure& f, std::vector<contender>& all, instant now, const board& from) const;

@@ -58,7 +58,7 @@ std::optional<std::size_t> host_source::other_way(const figure& f, std::string_v
 
 // What this way says when another way is compared with it.
 whole_machine_check::witness host_source::testimony(const figure& f, std::size_t way, const board& from,
-                                                    instant now) const {
+                                                    instant now) {
   const auto& about = composites[f.which].ways[way];
   whole_machine_check::witness w;
   const auto says = [&](board::series_ref s) {
@@ -228,6 +228,22 @@ std::string_view host_source::second_of(const figure& f, std::size_t way, double
   return {};
 }
 
+// What the two other meters of the whole machine say, if they agree: the higher number. Nothing if they do
+// not, or one of them is not believed.
+std::optional<double> host_source::agreed_by_others(const figure& f, std::size_t way, instant now,
+                                                    const board& from) {
+  const auto ways = composites[f.which].ways;
+  std::vector<double> others;
+  for (std::size_t other = 0; other < ways.size(); ++other) {
+    if (other == way || ways[other].of != machine || ways[way].of != machine) continue;
+    const auto says = testimony(f, other, from, now);
+    if (says.at_least > 0 && !says.is_void) others.push_back(says.at_least);
+  }
+  std::ranges::sort(others);
+  if (others.size() < 2 || clearly_less(others.front(), others.back())) return std::nullopt;
+  return others.back();
+}
+
 // The parts that say 0 W although they cannot, and those whose own source withholds a number below that. A
 // chip's or firmware's 0 W may be true for a card that sleeps, but not for the processors on which we run.
 std::vector<board::series_ref> host_source::zeros_of(const figure& f, std::size_t way,
@@ -267,8 +283,19 @@ host_source::verdict host_source::compare(figure& f, std::size_t way, const std:
       check.excuse();
       continue;
     }
-    const auto found =
-        check.look(whole, with ? testimony(f, *with, out, now) : whole_machine_check::witness{}, now);
+    auto figure = whole;
+    auto other = with ? testimony(f, *with, out, now) : whole_machine_check::witness{};
+    if (mine.compared[i].how.lower == disbelief::above_others) {
+      // The roles are changed: what the others say is the lower number.
+      const auto agreed = agreed_by_others(f, way, now, out);
+      other = {.at_least = whole ? whole->watts : 0, .parts = 1, .which = way};
+      figure.reset();
+      if (whole && agreed) figure = {*agreed, now};
+    } else if (with) {
+      const auto agreed = agreed_by_others(f, *with, now, out);
+      other.is_void = other.is_void || (agreed && *agreed < other.at_least * far_share);
+    }
+    const auto found = check.look(figure, other, now);
     if (first.why != disbelief::none || found == disbelief::none) continue;
     first.why = found;
     if (told && found == disbelief::zero) continue;

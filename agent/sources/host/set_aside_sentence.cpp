@@ -40,6 +40,7 @@ std::string_view to_string(disbelief why) {
     case disbelief::wrong_unit: return "wrong_unit";
     case disbelief::below_parts: return "below_parts";
     case disbelief::below_other: return "below_other";
+    case disbelief::above_others: return "above_others";
     case disbelief::stands_still: return "stands_still";
     case disbelief::several: return "several";
     case disbelief::none: break;
@@ -69,6 +70,12 @@ std::string sentence(const side& accused, const side& witness, std::string_view 
                          accused.name(), check.watts(), check.other_watts(), witness.name(),
                          accused.source == "arm-scmi" ? "processors" : "machine", goes_without,
                          remedy_below_other(accused.source));
+    case disbelief::above_others:  // here the check looked at what the others say
+      return fmt::format(
+          "{} said {:.1f} W, more than five times the {:.1f} W on which the other meters of the machine "
+          "agree: "
+          "{}; reset the BMC, or look for newer firmware",
+          accused.name(), check.other_watts(), check.watts(), goes_without);
     case disbelief::stands_still:
       return fmt::format(
           "{} has said about {:.1f} W for more than two minutes in which {} moved: {}; reset the BMC, unless "

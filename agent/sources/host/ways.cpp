@@ -43,11 +43,22 @@ constexpr whole_machine_check::settings same_thing{.below_for = 60s,
 constexpr whole_machine_check::settings far_below{.below_for = 60s,
                                                   .may_hang = false,
                                                   .lower = disbelief::below_other,
-                                                  .tolerance = 0.80,
+                                                  .tolerance = 1 - far_share,
                                                   .tolerance_watts = 0};
-constexpr comparison of_dcmi[] = {{"", slowly_or_hanging}, {"psys", slowly}, {"bmc", same_thing}};
-constexpr comparison of_bmc[] = {
-    {"", slowly_or_hanging}, {"psys", slowly}, {"dcmi", same_thing}, {"supplies", far_below}};
+// No machine draws so much more than two of its meters say. A smaller difference may be a supply that both
+// lack.
+constexpr whole_machine_check::settings far_above{.below_for = 60s,
+                                                  .may_hang = false,
+                                                  .lower = disbelief::above_others,
+                                                  .tolerance = 1 - far_share,
+                                                  .tolerance_watts = 0};
+constexpr comparison of_dcmi[] = {
+    {"", slowly_or_hanging}, {"psys", slowly}, {"bmc", same_thing}, {"bmc", far_above}};
+constexpr comparison of_bmc[] = {{"", slowly_or_hanging},
+                                 {"psys", slowly},
+                                 {"dcmi", same_thing},
+                                 {"dcmi", far_above},
+                                 {"supplies", far_below}};
 constexpr comparison of_supplies[] = {
     {"", slowly_or_hanging}, {"psys", slowly}, {"dcmi", same_thing}, {"bmc", same_thing}};
 constexpr comparison of_psys[] = {{"", quickly}};

@@ -16,6 +16,9 @@ namespace binnacle::agent {
 enum reach : unsigned { chips_named, firmware_zones, packages, platform, machine };
 constexpr bool of_processors(reach r) { return r <= packages; }
 
+/// Below this share of another meter of the same thing, a number is no matter of what else that one measures.
+constexpr double far_share = 0.2;
+
 /// With what the numbers of a way are compared.
 struct comparison {
   std::string_view with;  ///< source of the other way; empty: the best way that measures the processors

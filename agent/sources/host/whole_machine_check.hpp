@@ -16,6 +16,7 @@ enum class disbelief : unsigned char {
   wrong_unit,    ///< far fewer or more watts than the processors of any machine draw
   below_parts,   ///< less than a part of the machine draws
   below_other,   ///< less than another meter of the same thing
+  above_others,  ///< far more than two other meters of the same thing, which agree
   stands_still,  ///< hardly moves while RAPL moves far
   several,       ///< several counters move of which only one should
 };

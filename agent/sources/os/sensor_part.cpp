@@ -10,8 +10,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <functional>
 #include <iterator>
+#include <limits>
 #include <set>
 #include <utility>
 
@@ -33,6 +35,9 @@ bool is_air(const sensor& s) {
 }
 
 bool is_power_zone(const sensor& s) { return s.family == power_of_zone || s.family == power_of_part; }
+
+// All bits of a signed number set: the firmware has none. No zone draws these microwatts for long.
+constexpr std::int64_t no_zone_power = std::numeric_limits<std::int32_t>::max();
 
 // What it is called on its chip.
 std::string_view name_on_chip(const sensor& s) {
@@ -266,7 +271,10 @@ class sensor_part final : public os_part {
     for (std::size_t i = 0; i < c.outputs.size(); ++i) {
       auto& o = c.outputs[i];
       auto value = numbers[o.input];
-      if (is_power_zone(c.about.sensors[i])) note_meter(c.about.sensors[i].input, value);
+      if (is_power_zone(c.about.sensors[i])) {
+        if (value.reason == absence::none && value.value == no_zone_power) value.reason = absence::no_data;
+        note_meter(c.about.sensors[i].input, value);
+      }
       if (value.reason != absence::none && o.mean != no_file && numbers[o.mean].reason == absence::none)
         value = numbers[o.mean];
       any_there = any_there || value.reason != absence::missing;

@@ -176,6 +176,21 @@ TEST_CASE(
   CHECK(m.group("arm-scmi").info.stale_after_ms > 0);
 }
 
+// Before, it was 2147.5 W.
+TEST_CASE("a power zone that says the largest signed number has none") {
+  machine m(sensor_trees::arm_scmi);
+  const auto watts = [&] {
+    return shown(m.out, "os_powercap_power_watts", {{"chip", "arm-scmi"}, {"zone", "SOC"}});
+  };
+  m.set("class/powercap/arm-scmi:0/power_uw", "2147483647");
+  m.later(10s);
+  CHECK(watts() == "no_data");
+  m.set("class/powercap/arm-scmi:0/power_uw", "2147483646");
+  m.later(10s);
+  CHECK(watts() == "2147.5");
+  CHECK(m.os->limitation().empty());
+}
+
 TEST_CASE("power zones are read where the kernel has no hwmon, and RAPL's are left to the source rapl") {
   machine m([](const std::string& root) {
     sensor_trees::arm_scmi(root);

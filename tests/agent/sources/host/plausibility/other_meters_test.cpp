@@ -247,6 +247,73 @@ TEST_CASE("a sensor of the system that says a fifth of what the supplies draw is
   }
 }
 
+// Before, the two that are right were set aside as lower, and DCMI's 32767 W were the node's.
+TEST_CASE("a meter of the machine far above two others that agree is the one that is set aside") {
+  desk d;
+  d.has_dcmi();
+  const auto system = d.has_system_sensor("System Power");
+  d.has_supplies("supply");
+  d.parts(180);
+  const auto say = [&](double by_dcmi, double by_system, double by_supplies) {
+    d.meters(by_dcmi, by_supplies);
+    d.out.set(system, by_system);
+  };
+  const auto is_right = [&d](const char* way) {
+    for (const char* why : {"below_other", "above_others"}) {
+      const auto shown = d.set_aside(way, why);
+      if (shown != "no such series" && shown != "0") return false;
+    }
+    return true;
+  };
+  SUBCASE("DCMI, from the start") {
+    say(32767, 405, 420);
+    d.pass(1);
+    CHECK(d.set_aside("dcmi", "above_others") == "1");
+    CHECK(holds(d.host.limitation(), "dcmi said 32767.0 W, more than five times the 420.0 W"));
+    d.pass(120);
+    CHECK(d.node("bmc") == "405.0");
+    CHECK(is_right("bmc"));
+    say(410, 405, 420);
+    d.pass(60);
+    CHECK(d.node("dcmi") == "410.0");
+    CHECK(d.host.limitation().empty());
+  }
+  SUBCASE("DCMI, later after a minute") {
+    say(410, 405, 420);
+    d.pass(10);
+    say(32767, 405, 420);
+    d.pass(60);
+    CHECK(d.node("dcmi") == "32767.0");
+    d.pass(20);
+    CHECK(d.node("bmc") == "405.0");
+    CHECK(is_right("bmc"));
+  }
+  SUBCASE("the sensor of the system") {
+    say(410, 32767, 420);
+    d.pass(120);
+    CHECK(d.node("dcmi") == "410.0");
+    CHECK(is_right("dcmi"));
+    CHECK(d.set_aside("bmc", "above_others") == "1");
+  }
+  SUBCASE("not by less, which a supply that both lack may be") {
+    say(1000, 405, 420);
+    d.pass(1);
+    CHECK(d.node("dcmi") == "1000.0");
+    CHECK(d.set_aside("bmc", "below_other") == "1");
+  }
+  SUBCASE("not if the two do not agree") {
+    say(4000, 300, 420);
+    d.pass(1);
+    CHECK(d.node("dcmi") == "4000.0");
+  }
+  SUBCASE("not if the two are not believed themselves") {
+    say(2000, 150, 152);
+    d.pass(2);
+    CHECK(d.node("dcmi") == "2000.0");
+    CHECK(is_right("dcmi"));
+  }
+}
+
 // Before, the supplies' verdict stayed for ever, because nobody asked them any more.
 TEST_CASE("supplies that said a true sensor of the system is too low are not asked once RAPL has a value") {
   desk d;
