@@ -138,7 +138,7 @@ double least_while_living(const fleet& empty, const churn& how, std::uint64_t ru
     w.run([&](const fleet& nodes, double span) {
       double used = 0;
       for (const node& n : nodes) used += n.used;
-      out += least[static_cast<std::size_t>(std::lround(used / unit))] * span / whole;
+      out += least.at(static_cast<std::size_t>(std::lround(used / unit))) * span / whole;
     });
   }
   return out;

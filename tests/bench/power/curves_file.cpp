@@ -18,6 +18,8 @@ namespace {
 constexpr std::size_t points = 11;  // idle, 10, 20 … 100 %
 constexpr std::size_t most_bytes = 16u << 20;
 constexpr double most_cores = 4096;
+constexpr double most_servers = 1000;  // of one kind
+constexpr double measured_dip = 0.05;  // by how much watts may fall as the load rises
 
 error wrong(const std::string& place, std::string_view what) {
   return error{errc::invalid_input, fmt::format("{}: {}", place, what)};
@@ -47,6 +49,17 @@ std::string unquoted(std::string_view field) {
   return out;
 }
 
+/// A curve lifts watts that fall, so a typing error at idle would make a server free of charge up to there.
+std::string fall_of(const std::vector<double>& watts) {
+  for (std::size_t i = 1; i < watts.size(); ++i) {
+    if (watts[i] < (1 - measured_dip) * watts[i - 1]) {
+      return fmt::format("the watts fall from {} to {} at {} % of the load: a server's rise with its load",
+                         watts[i - 1], watts[i], 100 * i / (watts.size() - 1));
+    }
+  }
+  return {};
+}
+
 /// Adds a server that makes sense.
 result<void> add(const std::string& place, server s, std::vector<server>& out) {
   if (s.name.empty()) return wrong(place, "the server has no name");
@@ -59,6 +72,10 @@ result<void> add(const std::string& place, server s, std::vector<server>& out) {
     return wrong(place, fmt::format("{} has {} watts: give {}, at idle, 10, 20 to 100 % of the load", s.name,
                                     s.watts.size(), points));
   }
+  if (!(s.count > 0 && static_cast<double>(s.count) <= most_servers))
+    return wrong(place, fmt::format("{} is there {} times: give 1 to {}", s.name, s.count, most_servers));
+  if (const std::string fault = fall_of(s.watts); !fault.empty())
+    return wrong(place, fmt::format("{}: {}", s.name, fault));
   if (const auto curve = predict::curve::through(s.watts, s.cores); curve.has_error())
     return wrong(place, fmt::format("{}: {}", s.name, curve.error().message));
   out.push_back(std::move(s));
@@ -94,7 +111,8 @@ result<server> server_of_line(const std::string& place, std::string_view line) {
 
 result<std::vector<server>> of_csv(const std::string& file, const std::string& text) {
   std::vector<server> out;
-  std::istringstream lines(text);
+  constexpr std::string_view mark = "\xef\xbb\xbf";  // spreadsheets write one before UTF-8
+  std::istringstream lines(text.starts_with(mark) ? text.substr(mark.size()) : text);
   std::size_t at = 0;
   bool first = true;
   for (std::string line; std::getline(lines, line);) {
@@ -119,14 +137,19 @@ result<server> server_of_node(const std::string& place, const YAML::Node& node) 
   };
   for (const auto& entry : node) {
     const std::string key = entry.first.IsScalar() ? entry.first.Scalar() : std::string();
-    if (key != "name" && key != "cores" && key != "watts")
-      return wrong(place, fmt::format("'{}' is not known: there are name, cores and watts", key));
+    if (key != "name" && key != "cores" && key != "watts" && key != "count")
+      return wrong(place, fmt::format("'{}' is not known: there are name, count, cores and watts", key));
   }
   server out;
   out.name = scalar("name");
   const auto cores = number_of(place + ", cores", scalar("cores"));
   if (cores.has_error()) return cores.error();
   out.cores = *cores;
+  if (node["count"]) {
+    const auto count = read_number<std::size_t>(scalar("count"));
+    if (!count) return wrong(place, fmt::format("count: '{}' is no whole number", scalar("count")));
+    out.count = *count;
+  }
   const YAML::Node watts = node["watts"];
   if (!watts || !watts.IsSequence()) return wrong(place, "watts is no list");
   for (const auto& w : watts) {

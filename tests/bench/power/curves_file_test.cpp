@@ -46,6 +46,34 @@ TEST_SUITE("bench/power/curves_file") {
     }
   }
 
+  TEST_CASE("defect: a byte order mark was taken for a part of the first line") {
+    for (const char* first : {"name,cores,idle,10,20,30,40,50,60,70,80,90,100\n", ""}) {
+      const auto csv = parse_servers("s.csv", std::string("\xef\xbb\xbf") + first + "a,4," + watts);
+      REQUIRE(csv.has_value());
+      CHECK(csv->front().name == "a");
+    }
+    CHECK(parse_servers("s.yaml", "\xef\xbb\xbf- {name: a, cores: 4, watts: [" + watts + "]}\n").has_value());
+  }
+
+  TEST_CASE("defect: watts that fall became a flat curve without a word") {
+    CHECK(trouble("s.csv", "a,16,300,40,50,60,70,80,90,100,110,120,130") ==
+          "s.csv:1: a: the watts fall from 300 to 40 at 10 % of the load: a server's rise with its load");
+    CHECK_MESSAGE(parse_servers("s.csv", "a,16,50,52,51,60,70,80,90,100,110,120,119").has_value(),
+                  "measured curves have dips");
+  }
+
+  TEST_CASE("a kind of YAML may say how many servers there are of it") {
+    const auto yaml = parse_servers("s.yaml", "- {name: a, count: 60, cores: 8, watts: [" + watts + "]}\n");
+    REQUIRE(yaml.has_value());
+    CHECK(yaml->front().count == 60);
+    const auto with = [](const std::string& count) {
+      return trouble("s.yaml", "- {name: a, count: " + count + ", cores: 8, watts: [" + watts + "]}\n");
+    };
+    CHECK(with("0") == "s.yaml:1: a is there 0 times: give 1 to 1000");
+    CHECK(with("many") == "s.yaml:1: count: 'many' is no whole number");
+    CHECK(with("-1") == "s.yaml:1: count: '-1' is no whole number");
+  }
+
   TEST_CASE("a name of CSV may have quotes in it") {
     const auto csv = parse_servers("s.csv", "\"a \"\"b\"\", c\",4," + watts + "\n\"\"\"d\"\"\",4," + watts);
     REQUIRE(csv.has_value());

@@ -9,8 +9,7 @@ namespace {
 
 /// The number of pods that are placed when the fleet has reached each load.
 by_load<std::size_t> pods_by_load(const fleet& nodes, wish pod) {
-  double room = 0;
-  for (const node& n : nodes) room += std::floor((n.truth.cores() + 1e-6) / taken(n, pod));
+  const auto room = static_cast<double>(room_for(nodes, pod));
   by_load<std::size_t> out{};
   for (std::size_t i = 0; i < loads; ++i)
     out[i] = static_cast<std::size_t>(std::lround(room * static_cast<double>(i + 1) / 10));
@@ -18,6 +17,12 @@ by_load<std::size_t> pods_by_load(const fleet& nodes, wish pod) {
 }
 
 }  // namespace
+
+std::size_t room_for(const fleet& empty, wish pod) {
+  std::size_t out = 0;
+  for (const node& n : empty) out += static_cast<std::size_t>((n.truth.cores() + 1e-6) / taken(n, pod));
+  return out;
+}
 
 filled fill(const fleet& empty, rule by, wish pod, ties among_equals, int runs, std::size_t enough) {
   const auto stops = pods_by_load(empty, pod);
@@ -31,7 +36,7 @@ filled fill(const fleet& empty, rule by, wish pod, ties among_equals, int runs, 
     for (std::size_t i = 0; i < loads; ++i) {
       for (; placed < stops[i]; ++placed) {
         const auto at = choose(nodes, by, pod, among_equals, random, -1, looks_at);
-        node& n = nodes[static_cast<std::size_t>(at)];
+        node& n = nodes.at(static_cast<std::size_t>(at));
         n.used += taken(n, pod);
       }
       out.watts[i] += watts(nodes) / runs;

@@ -11,6 +11,9 @@ constexpr std::size_t loads = 9;
 template <class T>
 using by_load = std::array<T, loads>;
 
+/// How many pods of one size the fleet has room for when it is empty, in whatever order they are placed.
+std::size_t room_for(const fleet& empty, wish pod);
+
 struct filled {
   by_load<double> watts{};
   by_load<double> fullest{};  ///< the used share of the fullest node's cores

@@ -92,7 +92,7 @@ void node::believe(std::vector<double> watts, double cap) {
 fleet make_fleet(std::span<const server> kinds, std::size_t each, double cap, const belief& known) {
   fleet out;
   for (std::size_t k = 0; k < kinds.size(); ++k) {
-    for (std::size_t i = 0; i < each; ++i) {
+    for (std::size_t i = 0; i < each * kinds[k].count; ++i) {
       out.push_back({k, curve_of(kinds[k].watts, kinds[k].cores)});
       out.back().believe(known(kinds[k], k), cap);
     }

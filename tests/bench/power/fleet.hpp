@@ -33,7 +33,7 @@ using fleet = std::vector<node>;
 using belief = std::function<std::vector<double>(const server&, std::size_t kind)>;
 std::vector<double> as_it_is(const server& s, std::size_t kind);
 
-/// `each` servers of every kind, empty.
+/// Servers of every kind, empty: `each` times its count.
 fleet make_fleet(std::span<const server> kinds, std::size_t each, double cap = 1,
                  const belief& known = as_it_is);
 

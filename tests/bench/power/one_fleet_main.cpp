@@ -1,19 +1,15 @@
 // binnacle-power-fleet: fills one fleet of these servers once and prints the result as JSON. Tests that place
 // pods on nodes which play the same servers compare with it.
 #include "common/config/config.hpp"
-#include "common/text/json_writer.hpp"
 #include "common/text/read_number.hpp"
-#include "tests/bench/power/churn.hpp"
 #include "tests/bench/power/curves_file.hpp"
-#include "tests/bench/power/fleet.hpp"
-#include "tests/bench/power/optimum.hpp"
+#include "tests/bench/power/one_fleet.hpp"
 #include "tests/support/options.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 #include <string>
 #include <utility>
 #include <vector>
@@ -41,20 +37,6 @@ result<std::vector<double>> sizes_of(const wanted& w) {
   return out;
 }
 
-/// What the fleet draws with so many pods on it: the mean of some runs, which differ in how ties are broken.
-double watts_after(const fleet& empty, rule by, wish pod, std::size_t pods) {
-  constexpr int runs = 5;
-  double sum = 0;
-  for (int run = 0; run < runs; ++run) {
-    fleet nodes = empty;
-    dice random(static_cast<std::uint64_t>(run) + 1);
-    for (std::size_t i = 0; i < pods; ++i)
-      nodes[static_cast<std::size_t>(choose(nodes, by, pod, ties::random, random))].used += pod.cores;
-    sum += watts(nodes);
-  }
-  return sum / runs;
-}
-
 /// The known servers whose names begin as wanted. From a file: all servers if no name is wanted.
 result<std::vector<server>> chosen(const wanted& w) {
   std::vector<server> all(spec_servers().begin(), spec_servers().end());
@@ -76,30 +58,13 @@ result<std::vector<server>> chosen(const wanted& w) {
   return all;
 }
 
-std::string filled_once(const wanted& w, const std::vector<server>& kinds, const std::vector<double>& sizes) {
-  std::string described;
-  json_writer out(described);
-  out.begin_array();
-  for (const server& s : kinds) {
-    out.begin_object().field("name", s.name);
-    out.key("cores").raw(fmt::format("{}", s.cores));
-    out.key("watts").raw(fmt::format("[{}]", fmt::join(s.watts, ","))).end_object();
-  }
-  out.end_array();
-  const auto nodes = make_fleet(kinds, static_cast<std::size_t>(w.each), w.max_load);
-  if (!sizes.empty()) {
-    const churn how{.load = w.load, .sizes = sizes};
-    return fmt::format(R"({{"servers":{},"spread":{:.1f},"waoV2":{:.1f},"chord":{:.1f},"optimum":{:.1f}}})",
-                       described, live(nodes, rule::spread, how).watts, live(nodes, rule::wao_v2, how).watts,
-                       live(nodes, rule::chord, how).watts, least_while_living(nodes, how));
-  }
-  const wish pod{w.pod_cores, false};
-  const auto pods = static_cast<std::size_t>(std::lround(w.load * cores(nodes) / pod.cores));
-  return fmt::format(
-      R"({{"servers":{},"pods":{},"spread":{:.1f},"waoV2":{:.1f},"chord":{:.1f},"optimum":{:.1f}}})",
-      described, pods, watts_after(nodes, rule::spread, pod, pods),
-      watts_after(nodes, rule::wao_v2, pod, pods), watts_after(nodes, rule::chord, pod, pods),
-      least_watts(nodes, pod)[pods]);
+result<std::string> said_of(const wanted& w) {
+  auto kinds = chosen(w);
+  if (kinds.has_error()) return kinds.error();
+  auto sizes = sizes_of(w);
+  if (sizes.has_error()) return sizes.error();
+  return filled_once({std::move(*kinds), static_cast<std::size_t>(w.each), w.load, w.max_load, w.pod_cores,
+                      std::move(*sizes)});
 }
 
 }  // namespace
@@ -111,31 +76,26 @@ int main(int argc, char** argv) {
   binnacle::config_spec spec(program,
                              "Fills a simulated fleet with equal pods and prints its servers, how many pods "
                              "there are, and the fleet's watts when they are spread, placed by WAO's "
-                             "second version (which knows no max-load), by the best chord, and in the best "
-                             "way that there is.",
+                             "second version (which knows no max-load), by the watts that a pod adds, by "
+                             "the best chord, and in the best way that there is.",
                              program + " --kinds 'HPE DL380,Lenovo SR650' --each 4 --load 0.5");
   spec.add("kinds", w.kinds, "how the servers' names begin (tests/bench/power/servers.cpp)");
   spec.add("curves", w.curves,
            "a file with servers of your own: YAML or CSV, name, cores, watts at idle, 10, 20 … 100 % of the "
            "load (tests/bench/power/curves_file.hpp). All of them, unless kinds says which");
-  spec.add("each", w.each, 1, 100, "servers of each kind");
+  spec.add("each", w.each, 1, 100, "servers of each kind; of a file's with a count, so many times the count");
   spec.add("pod-cores", w.pod_cores, 0.1, 64, "cores of a pod");
   spec.add(
       "churn", w.churn,
       "pods of these cores, each as likely, come by chance, live exponentially and go; the watts are then "
-      "means over time. Empty: pods of pod-cores come and stay");
+      "means over time, and refused says how many find no room. Empty: pods of pod-cores come and stay");
   spec.add("load", w.load, 0, 0.9, "the share of the fleet's cores that the pods ask for");
   spec.add("max-load", w.max_load, 0.1, 1, "the share of a server's cores that pods may take");
   if (const auto status = binnacle::support::read_options(spec, program, argc, argv)) return *status;
-  const auto kinds = binnacle::bench::chosen(w);
-  if (kinds.has_error()) {
-    fmt::print(stderr, "{}: {}\n", program, kinds.error().message);
+  const auto said = binnacle::bench::said_of(w);
+  if (said.has_error()) {
+    fmt::print(stderr, "{}: {}\n", program, said.error().message);
     return 2;
   }
-  const auto sizes = binnacle::bench::sizes_of(w);
-  if (sizes.has_error()) {
-    fmt::print(stderr, "{}: {}\n", program, sizes.error().message);
-    return 2;
-  }
-  fmt::print("{}\n", binnacle::bench::filled_once(w, *kinds, *sizes));
+  fmt::print("{}\n", *said);
 }

@@ -13,6 +13,7 @@ struct server {
   std::string name;
   double cores = 0;
   std::vector<double> watts;  ///< at evenly spaced loads from idle to full
+  std::size_t count = 1;      ///< how many a fleet has of it
 };
 
 /// Eight servers of 2019 to 2021: watts at active idle, 10, 20 … 100 % of SPECpower_ssj2008, from published
