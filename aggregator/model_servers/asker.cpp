@@ -13,8 +13,7 @@
 namespace binnacle::model_servers {
 namespace {
 
-constexpr std::string_view falling_behind =
-    "it needs more than 15 minutes for the curves that it is asked for";
+constexpr std::string_view falling_behind = "the curves that it is asked for take more than 15 minutes";
 static_assert(asker::asked_again_after == std::chrono::minutes(15));
 
 }  // namespace
@@ -173,7 +172,7 @@ std::vector<asker::call> asker::next(instant now, const may_be_asked& may) {
     return s == servers_.end() || !s->second.busy;
   });
   if (dropped != 0 || any_dropped_) forget_unused();
-  // The least rank has the turn.
+  // The least rank has its server's turn.
   const auto rank = [](const server& s, const entries::value_type& one) {
     const auto& [q, e] = one;
     return std::tuple<bool, const served_model&, bool, instant>(q.model <= s.last, q.model, e.watts.empty(),
@@ -188,19 +187,35 @@ std::vector<asker::call> asker::next(instant now, const may_be_asked& may) {
     const entries::value_type*& turn = turns[there->first];
     if (turn == nullptr || rank(s, one) < rank(s, *turn)) turn = &one;
   }
-  std::vector<call> out;
+  std::vector<std::pair<server*, const entries::value_type*>> waiting;
+  std::size_t calls = 0, of_ill_ones = 0;
   for (auto& [name, s] : servers_) {
-    const auto turn = turns.find(name);
-    if (turn != turns.end()) {
-      const auto& [q, e] = *turn->second;
-      out.push_back(call_for(q, e, s, now));
-      s.busy = true;
-      s.last = q.model;
+    if (const auto turn = turns.find(name); turn != turns.end()) {
+      waiting.emplace_back(&s, turn->second);
+      if (!s.waits_since) s.waits_since = now;
       if (!s.at_work_since) s.at_work_since = now;
-    } else if (!s.busy) {
+    } else if (s.busy) {
+      ++calls;
+      if (!s.trouble.empty()) ++of_ill_ones;
+    } else {
+      s.waits_since.reset();
       s.at_work_since.reset();
     }
     s.falls_behind = s.at_work_since && now - *s.at_work_since >= asked_again_after;
+  }
+  std::ranges::stable_sort(waiting, {}, [](const auto& one) { return one.first->waits_since; });
+  std::vector<call> out;
+  for (const auto& [s, turn] : waiting) {
+    if (calls == most_calls) break;
+    const bool ill = !s->trouble.empty();
+    if (ill && of_ill_ones == most_calls / 2) continue;
+    ++calls;
+    if (ill) ++of_ill_ones;
+    const auto& [q, e] = *turn;
+    out.push_back(call_for(q, e, *s, now));
+    s->busy = true;
+    s->last = q.model;
+    s->waits_since.reset();
   }
   return out;
 }

@@ -26,9 +26,11 @@ std::string_view after_last_curve(bool learned_counts) noexcept;
 
 /// Decides which question is asked when, and keeps the answers. Pure: time and answers are given.
 ///
-/// One call at a time goes to each server, and its models take turns. Of a model's questions the one whose
-/// curve was begun goes first, then the one that has been without a curve for the longest time, or will be
-/// first. So a slow model delays another one by a call, and no question waits for ever. troubles() names a
+/// One call at a time goes to each server, and most_calls to all together: servers that have waited for the
+/// longest time go first. Ill ones have at most half of these calls, so that any number of silent servers
+/// leaves the others their turns. The models of a server take turns, too. Of a model's questions the one
+/// whose curve was begun goes first, then the one that has been without a curve for the longest time, or will
+/// be first. So a slow model delays another one by a call, and no question waits for ever. troubles() names a
 /// server that always had something due for 15 minutes.
 ///
 /// A server that cannot be reached, or says that it is overloaded, gets no calls for a random time, which
@@ -48,6 +50,11 @@ std::string_view after_last_curve(bool learned_counts) noexcept;
 class asker {
  public:
   static constexpr std::size_t most_questions = 2'000;
+  /// To all servers together: their answers may come at one moment, and kube-scheduler waits while they are
+  /// read. A thousand endpoints, each with a call for metadata and one for a curve, both as late as they may
+  /// be (500 ms), are asked in 1000 x 2 x 0.5 s / 8 = 125 s; while ill servers have half of the calls, in 250
+  /// s. Both are less than asked_again_after. If all of them want a call for each load, these may take 70 ms.
+  static constexpr std::size_t most_calls = 8;
   static constexpr duration asked_again_after = std::chrono::minutes(15);
   static constexpr duration counts_for = std::chrono::hours(1);
   static constexpr duration dropped_after = std::chrono::minutes(10);
@@ -99,6 +106,7 @@ class asker {
     std::string trouble;
     served_model last;                     // that was asked: the next one in order has the next turn
     std::optional<served_model> answers;   // that gave watts since another one was late
+    std::optional<instant> waits_since;    // something is due, and it could be called
     std::optional<instant> at_work_since;  // no moment since then in which nothing was due
     bool falls_behind = false;
   };

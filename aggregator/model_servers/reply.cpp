@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 namespace binnacle::model_servers {
 namespace {
 
@@ -70,6 +72,10 @@ reply reply_of(const grpc::answer& got, std::size_t count, std::string_view secr
           clause_of(to_string(got.status), got.said.empty() ? "" : in_quotes(got.said, 120), secret,
                     unauthenticated),
           unauthenticated};
+}
+
+reply too_large_reply(std::size_t count, std::string why) {
+  return {count > 1 ? reply::verdict::too_many : reply::verdict::refused, {}, std::move(why)};
 }
 
 }  // namespace binnacle::model_servers

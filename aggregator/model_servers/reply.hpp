@@ -32,5 +32,8 @@ reply reply_of(const http::answer& got, std::size_t count, std::string_view secr
 /// The same from gRPC's status. RESOURCE_EXHAUSTED means that the message was too large; for a single point
 /// it means that the server is overloaded.
 reply reply_of(const grpc::answer& got, std::size_t count, std::string_view secret);
+/// Stands for a reply that is larger than what is taken, as the clause `why` says. The model is at fault, not
+/// its server, and half of the batch may have a smaller one.
+reply too_large_reply(std::size_t count, std::string why);
 
 }  // namespace binnacle::model_servers

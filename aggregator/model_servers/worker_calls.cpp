@@ -13,7 +13,9 @@ namespace {
 constexpr auto deadline_of_a_call = std::chrono::milliseconds(500);
 constexpr auto deadline_of_a_secret = std::chrono::seconds(5);
 constexpr auto deadline_of_a_provider = std::chrono::seconds(3);  // as WAO's
-constexpr std::size_t most_answer_bytes = std::size_t{1} << 20;
+/// Of an answer over REST: 101 numbers, and names around them. MLServer's and Triton's have some 3 KiB, so
+/// twenty outputs have room. The worst text of this size, lists in lists, takes a millisecond to read.
+constexpr std::size_t most_answer_bytes = std::size_t{64} << 10;
 constexpr std::size_t most_provider_bytes = std::size_t{64} << 10;
 
 /// The function by which a client gets the present TLS context; empty for servers without TLS.
@@ -63,6 +65,8 @@ async::task<result<reply>> worker::ask_by_rest(const asker::call& c, const std::
   if (!authorization.empty()) what.headers.emplace_back("Authorization", authorization);
   what.most_bytes = most_answer_bytes;
   auto got = co_await client_of(c.about.model).ask(std::move(what), async::within(deadline_of_a_call));
+  if (got.has_error() && got.error().code == errc::overloaded)
+    co_return too_large_reply(c.count, got.error().message);
   if (got.has_error()) co_return got.error();
   co_return reply_of(*got, c.count, c.about.model.secret);
 }

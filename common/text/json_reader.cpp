@@ -32,7 +32,7 @@ class builder {
   void begin() {
     whole_.reset(memory_);
     open_.clear();
-    cuts_ = kept_ = skipped_ = 0;
+    cuts_ = members_ = elements_ = skipped_ = 0;
     in_items_ = false;
   }
   json::value release() { return whole_.release(); }
@@ -43,17 +43,17 @@ class builder {
   bool on_object_begin(error_code&) { return enter(false); }
   bool on_object_end(std::size_t, error_code&) {
     if (!leave()) return true;
-    const std::size_t members = open_.back().members;
+    const std::size_t kept = open_.back().kept;
     open_.pop_back();
-    return put([members](json::value_stack& to) { to.push_object(members); });
+    return put([kept](json::value_stack& to) { to.push_object(kept); });
   }
   bool on_array_begin(error_code&) { return enter(true); }
-  bool on_array_end(std::size_t n, error_code&) {
+  bool on_array_end(std::size_t, error_code&) {
     if (!leave()) return true;
-    const bool was_items = open_.back().is_items;
+    const container was = open_.back();
     open_.pop_back();
-    if (was_items) in_items_ = false;
-    return put([n = was_items ? 0 : n](json::value_stack& to) { to.push_array(n); });
+    if (was.is_items) in_items_ = false;
+    return put([n = was.is_items ? 0 : was.kept](json::value_stack& to) { to.push_array(n); });
   }
   bool on_key_part(json::string_view s, std::size_t, error_code&) {
     key_.append(s.data(), s.size());
@@ -63,13 +63,13 @@ class builder {
     if (skipped_ == 0) {
       key_.append(s.data(), s.size());
       container& in = open_.back();
-      const bool is_full = in.members == json_reader::most_members || kept_ == most_in_all_;
+      const bool is_full = in.kept == json_reader::most_members || members_ == most_in_all_;
       if (is_full) ++cuts_;
       if (is_full || (in.is_metadata && key_ == "managedFields")) {
         skipped_ = 1;
       } else {
-        ++in.members;
-        ++kept_;
+        ++in.kept;
+        ++members_;
         in.at_metadata = key_ == "metadata";
         in.at_items = each_ && open_.size() == 1 && key_ == "items";
         stack().push_key(key_);
@@ -79,7 +79,7 @@ class builder {
     return true;
   }
   bool on_string_part(json::string_view s, std::size_t, error_code&) {
-    if (skipped_ == 0) stack().push_chars(s);
+    if (skipped_ == 0 && !is_full_list()) stack().push_chars(s);
     return true;
   }
   bool on_string(json::string_view s, std::size_t, error_code&) {
@@ -106,7 +106,8 @@ class builder {
 
  private:
   struct container {
-    std::size_t members = 0;   // that were kept
+    std::size_t kept = 0;  // members or elements
+    bool is_list = false;
     bool is_metadata = false;  // the value of a member of that name
     bool at_metadata = false;  // its next value is
     bool is_items = false;     // the items that are given away
@@ -124,11 +125,13 @@ class builder {
     return true;
   }
   bool enter(bool is_array) {
+    if (skipped_ == 0 && !takes_element()) skipped_ = 1;
     if (skipped_ > 0) {
       ++skipped_;
       return true;
     }
     container now;
+    now.is_list = is_array;
     if (!open_.empty()) {
       now.is_metadata = open_.back().at_metadata;
       now.is_items = is_array && open_.back().at_items;
@@ -152,7 +155,20 @@ class builder {
       skipped_ = 0;
       return false;
     }
-    return skipped_ == 0;
+    return skipped_ == 0 && takes_element();
+  }
+  /// Whether the next value would be an element of a list, and one too many.
+  bool is_full_list() const { return elements_ == most_in_all_ && !open_.empty() && open_.back().is_list; }
+  /// Counts the value that has come, if it is an element of a list. False: it is one too many.
+  bool takes_element() {
+    if (open_.empty() || !open_.back().is_list) return true;
+    if (is_full_list()) {
+      ++cuts_;
+      return false;
+    }
+    ++open_.back().kept;
+    ++elements_;
+    return true;
   }
 
   const json_reader::item_taker each_;
@@ -162,8 +178,8 @@ class builder {
   bool in_items_ = false;  // values go to item_
   std::string key_;
   std::vector<container> open_;
-  std::size_t kept_ = 0;     // members
-  std::size_t cuts_ = 0;     // of the value, or of the item, that is being read
+  std::size_t members_ = 0, elements_ = 0;  // that were kept, in all
+  std::size_t cuts_ = 0;                    // of the value, or of the item, that is being read
   std::size_t skipped_ = 0;  // 1: the next value is left out; more: how deep we are in one, and 1
 };
 

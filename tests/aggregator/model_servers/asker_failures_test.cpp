@@ -72,7 +72,8 @@ TEST_SUITE("aggregator/model_servers/asker/failures") {
     std::vector<question> all;
     for (int i = 10; i < 37; ++i) all.push_back(about("h" + std::to_string(i) + ":1", "pc"));
     for (const question& q : all) (void)w.it.want(q, w.now);
-    for (const auto& c : w.next()) w.it.answered(c, error{errc::disconnected, "connection refused"}, w.now);
+    for (auto calls = w.next(); !calls.empty(); calls = w.next())
+      for (const auto& c : calls) w.it.answered(c, error{errc::disconnected, "connection refused"}, w.now);
     const auto said = w.it.troubles();
     REQUIRE(said.size() == 11);
     CHECK(said[9].starts_with("model server h19:1: "));

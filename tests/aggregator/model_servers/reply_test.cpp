@@ -37,6 +37,14 @@ TEST_SUITE("aggregator/model_servers/reply") {
     CHECK_FALSE(reply_of(says(403, "no"), 1, "ns/s").unauthenticated);
     CHECK_FALSE(reply_of(says(200, "{}"), 1, "ns/s").unauthenticated);
   }
+
+  TEST_CASE("a reply that is too large is for too many loads, or else the model's refusal") {
+    CHECK(too_large_reply(2, "it is larger").is == reply::verdict::too_many);
+    for (const std::size_t count : {0U, 1U}) {
+      CHECK(too_large_reply(count, "it is larger").is == reply::verdict::refused);
+      CHECK(too_large_reply(count, "it is larger").said == "it is larger");
+    }
+  }
 }
 
 }  // namespace model_reply_test

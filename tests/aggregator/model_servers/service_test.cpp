@@ -80,6 +80,7 @@ struct model_server {
   std::atomic<int> calls{0};
   std::atomic<unsigned> status{200};
   std::atomic<std::size_t> most{1'000};  // a call with more points takes too long
+  std::atomic<std::size_t> padding{0};   // of an answer, in bytes for each point
   std::atomic<int> metadata_calls{0};
   text_cell wants;  // the Authorization header; empty: any, or none
   std::atomic<int> refused{0};
@@ -121,9 +122,10 @@ struct model_server {
           std::string data;
           for (const auto& row : input.at("data").as_array())
             data += fmt::format("{}{}", data.empty() ? "" : ",", 100 + 2 * row.at(0).to_number<double>());
+          const std::size_t many = input.at("data").as_array().size();
           return http::response::json(fmt::format(
-              R"({{"model_name":"pc","model_version":"v0.1.0","id":"x","parameters":{{}},"outputs":[{{"name":"predict","shape":[{},1],"datatype":"FP64","parameters":{{"content_type":"np"}},"data":[{}]}}]}})",
-              input.at("data").as_array().size(), data));
+              R"({{"model_name":"pc","model_version":"v0.1.0","id":"{}","parameters":{{}},"outputs":[{{"name":"predict","shape":[{},1],"datatype":"FP64","parameters":{{"content_type":"np"}},"data":[{}]}}]}})",
+              std::string(many * padding, 'x'), many, data));
         },
         1u << 20);
     return r;
@@ -453,6 +455,26 @@ TEST_SUITE("aggregator/model_servers/service") {
     h.loop.on_loop([&] {
       CHECK(h.served()->power.watts(5) == doctest::Approx(200));
       CHECK(h.it->counted()[static_cast<std::size_t>(model_servers::call_outcome::halved)] >= 2);
+    });
+  }
+
+  TEST_CASE("defect: of an answer over REST a mebibyte was read, and what can be in it took 30 ms") {
+    house h({"127.0.0.1"}, 503);
+    h.models.padding = 1 << 10;  // 50 points are 50 KiB
+    h.models.status = 200;
+    REQUIRE(h.comes([&] { return h.served() != nullptr; }));
+    h.loop.on_loop([&] {
+      CHECK(h.served()->power.watts(5) == doctest::Approx(200));
+      CHECK(h.it->counted()[static_cast<std::size_t>(model_servers::call_outcome::halved)] >= 1);
+    });
+    house larger({"127.0.0.1"}, 503);
+    larger.models.padding = 100 << 10;
+    larger.models.status = 200;
+    REQUIRE(larger.comes(
+        [&] { return larger.nodes.served_note(0).find("the answer is larger") != std::string_view::npos; }));
+    larger.loop.on_loop([&] {
+      CHECK_MESSAGE(larger.ill().at(0).starts_with("model http"), "the model, not its server");
+      CHECK(larger.served() == nullptr);
     });
   }
 

@@ -136,6 +136,50 @@ TEST_SUITE("common/text/json_reader") {
     CHECK_FALSE(got.as_object().contains("b"));
   }
 
+  TEST_CASE("defect: elements of lists had no bound, so that lists in lists took 35 ms for each MiB") {
+    constexpr std::size_t most = 16'384;
+    for (const std::string_view element : {"1", "1.5", "18446744073709551615", "true", "null", R"("text")",
+                                           "[]", "{}", R"([[1],{"a":[2]}])", R"({"a":[1,1]})"}) {
+      CAPTURE(element);
+      std::string text = R"({"a":[)";
+      for (std::size_t i = 0; i < most + 3; ++i) text += fmt::format("{}{}", i == 0 ? "" : ",", element);
+      const auto got = read_json(text + "],\"b\":{\"c\":[1,[2]],\"d\":\"kept\"}}").value();
+      const auto& all = got.at("a").as_array();
+      CHECK(all.size() <= most);
+      CHECK(all.front() == boost::json::parse(element));
+      std::size_t lists = 0;
+      for (const auto& one : all) lists += one.is_array() ? one.as_array().size() : 0;
+      CHECK(all.size() + lists <= most);
+      // What follows is read, but for the elements of its lists.
+      CHECK(boost::json::serialize(got.at("b")) == R"({"c":[],"d":"kept"})");
+    }
+    std::string deep;
+    for (int i = 0; i < 5'000; ++i)
+      deep += (i == 0 ? "" : ",") + std::string(100, '[') + std::string(100, ']');
+    std::size_t kept = 0;
+    const auto count = [&kept](const auto& self, const boost::json::value& v) -> void {
+      for (const auto& one : v.as_array()) {
+        ++kept;
+        self(self, one);
+      }
+    };
+    const auto whole = read_json("[" + deep + "]").value();
+    count(count, whole);
+    CHECK(kept == most);
+  }
+
+  TEST_CASE("elements beyond the most are left out in whatever pieces they come, and counted") {
+    const std::string text =
+        R"({"a":[1,"two",[3,4],{"five":[5]},"six \u00e4",[7,[8]],{"n":{"i":[9]}},-1.5,null,true],"b":"","c":[[]]})";
+    const std::string kept = R"({"a":[1,"two",[3,4],{"five":[]}],"b":"","c":[]})";
+    for (const std::size_t piece : {text.size(), std::size_t(1), std::size_t(3)}) {
+      json_reader reader(nullptr, {}, 6);
+      CHECK(boost::json::serialize(read(reader, text, piece)) == kept);
+      CHECK(reader.members_left_out() == 8);
+      CHECK(boost::json::serialize(read(reader, "[1,2]", piece)) == "[1,2]");
+    }
+  }
+
   TEST_CASE("a text is one value") {
     CHECK(read_json(R"({"a":[1]} )").value() == boost::json::parse(R"({"a":[1]})"));
     CHECK(read_json("{} x").error().message == "more follows behind it");
