@@ -76,7 +76,7 @@ TEST_SUITE("common/exposition/parse") {
         "#TYPE requests_total counter\n"
         "requests_total{code=\"200\",method=\"get\"} 1027 1395066363000\n"
         "requests_total { code = \"400\" , method=\"post\", } 3.5e2 -1\n"
-        "lonely 7");
+        "lonely 7\n");
     REQUIRE(all.size() == 4);
     CHECK(all[0].name == "node_health_metric");
     CHECK(all[0].value == 1);
