@@ -48,8 +48,8 @@ struct policy_files::shared {
   bool stopped = false;
 };
 
-policy_files::policy_files(std::string folder, alias_file aliases, duration period, news tell)
-    : shared_(std::make_shared<shared>(std::move(folder), std::move(aliases), period, std::move(tell))) {}
+policy_files::policy_files(const std::string& folder, alias_file aliases, duration period, news tell)
+    : shared_(std::make_shared<shared>(folder, std::move(aliases), period, std::move(tell))) {}
 
 policy_files::~policy_files() {
   {

@@ -28,7 +28,7 @@ class policy_files {
   };
 
   /// Either may be left out: a folder without a path is not followed, nor is an alias file without one.
-  policy_files(std::string folder, alias_file aliases, duration period, news tell);
+  policy_files(const std::string& folder, alias_file aliases, duration period, news tell);
   /// Does not wait for a read that hangs.
   ~policy_files();
   policy_files(const policy_files&) = delete;
