@@ -68,13 +68,14 @@ struct body_parser : boost::beast::http::basic_parser<IsRequest> {
     return piece.size();
   }
 
-  /// Whether a chunk's header may begin like this: the end of the previous chunk, then hex digits of a number
-  /// of 64 bits. Beast reports a wrong header only when the line is complete and something follows it, and
-  /// looks at an incomplete one from its beginning again for each byte that comes.
+  /// Whether a chunk's header may begin like this: the end of the previous chunk, then hex digits. Beast
+  /// reports a wrong header only when the line is complete and something follows it, and looks at an
+  /// incomplete one from its beginning again for each byte that comes. So zeros before the number have an
+  /// end, too.
   static bool may_begin_chunk(std::string_view bytes) noexcept {
     if (bytes.starts_with('\r')) bytes.remove_prefix(bytes.starts_with("\r\n") ? 2 : 1);
     const auto digits = std::min(bytes.find_first_not_of("0123456789abcdefABCDEF"), bytes.size());
-    if (digits > 16) return false;
+    if (digits > 64) return false;
     return digits == bytes.size() ||
            (digits > 0 && std::string_view("; \t\r").find(bytes[digits]) != std::string_view::npos);
   }
