@@ -167,8 +167,8 @@ TEST_SUITE("common/http/request_parser") {
 
   TEST_CASE("a malformed chunk size is refused as soon as it is seen, though nothing follows") {
     const std::string head = "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n";
-    for (const std::string size :
-         {"zz\r\n", "z", "-1\r\n", "\n", "1\r\na\r\nzz\r\n", "1g", std::string(65, '0')}) {
+    for (const std::string& size : std::vector<std::string>{"zz\r\n", "z", "-1\r\n", "\n", "1\r\na\r\nzz\r\n",
+                                                            "1g", std::string(65, '0')}) {
       for (const std::size_t step : {std::size_t{1}, std::size_t{100}}) {
         CAPTURE(size);
         CAPTURE(step);
@@ -180,8 +180,8 @@ TEST_SUITE("common/http/request_parser") {
         CHECK(p.why() == "the chunked body is malformed");
       }
     }
-    for (const std::string size :
-         {"a", "A;name=value", "0", "1\r\na\r", "1\r\na\r\n", std::string(63, '0') + "a"}) {
+    for (const std::string& size : std::vector<std::string>{"a", "A;name=value", "0", "1\r\na\r",
+                                                            "1\r\na\r\n", std::string(63, '0') + "a"}) {
       CAPTURE(size);
       http::request_parser p(1024);
       collected got;
