@@ -3,6 +3,8 @@
 #include <doctest/doctest.h>
 
 #include <ostream>
+#include <string>
+#include <vector>
 
 namespace binnacle::http {
 std::ostream& operator<<(std::ostream& out, request_parser::phase p) {
