@@ -6,7 +6,7 @@ namespace binnacle::agent {
 
 void stuck_watch::look(const std::vector<reading>& all, std::optional<double> witness,
                        const std::set<std::string>& witnessed, instant now) {
-  if (began_ && now >= *began_ + settings_.window) name_stuck(witnessed);
+  if (began_ && now >= *began_ + settings_.window) name_stuck(witnessed, now);
   if (!began_ || now >= *began_ + settings_.window) begin(now);
   ++looks_;
   if (witness) {
@@ -23,14 +23,13 @@ void stuck_watch::look(const std::vector<reading>& all, std::optional<double> wi
       at = tracks_.end();
     }
     if (at == tracks_.end()) {
-      at = tracks_.emplace(r.id, track{.kind = r.kind, .values = {}, .whole = first_look}).first;
+      at = tracks_.emplace(r.id, track{.kind = r.kind, .values = {}, .last_value = now, .whole = first_look}).first;
     }
     track& t = at->second;
     t.seen = looks_;
-    if (!r.value) {
-      t.whole = false;
-      continue;
-    }
+    if (!r.value) continue;
+    if (gap_is_too_long(t, now)) t.whole = false;
+    t.last_value = now;
     if (const auto f = stuck_.find(r.id); f != stuck_.end() && f->second.value != *r.value) stuck_.erase(f);
     if (r.read_at == t.last_read) continue;
     t.last_read = r.read_at;
@@ -41,7 +40,7 @@ void stuck_watch::look(const std::vector<reading>& all, std::optional<double> wi
   std::erase_if(stuck_, [&](const auto& f) { return !tracks_.contains(f.first); });
 }
 
-void stuck_watch::name_stuck(const std::set<std::string>& witnessed) {
+void stuck_watch::name_stuck(const std::set<std::string>& witnessed, instant now) {
   struct peers {
     std::size_t all = 0, moved = 0;
   };
@@ -54,7 +53,7 @@ void stuck_watch::name_stuck(const std::set<std::string>& witnessed) {
   }
   const bool witness_moved = most_ - least_ >= settings_.witness_span;
   for (const auto& [id, t] : tracks_) {
-    if (!constant(t) || stuck_.contains(id)) continue;
+    if (!constant(t) || gap_is_too_long(t, now) || stuck_.contains(id)) continue;
     const auto others = kinds[t.kind].all - 1;  // without itself
     const bool alone = others == 0 ? witnessed.contains(t.kind) && witness_moved
                                    : static_cast<double>(kinds[t.kind].moved) >=
@@ -68,6 +67,7 @@ void stuck_watch::begin(instant now) {
   for (auto& [id, t] : tracks_) {
     t.values.clear();
     t.reads = 0;
+    t.last_value = now;
     t.whole = true;
   }
   least_ = 2;

@@ -25,6 +25,9 @@ class stuck_watch {
     std::int64_t least = 20;      ///< how many steps of its resolution a reading must be away from 0
     double peer_share = 0.75;     ///< the share of the peers with a value that must have moved
     double witness_span = 0.2;    ///< how far the witness must have moved to stand in for peers
+    /// For how long a sensor may have no value in the window. A BMC that fails to answer now and then tells
+    /// nothing about its sensors.
+    duration longest_gap = std::chrono::minutes(1);
   };
   stuck_watch() : stuck_watch(settings{}) {}
   explicit stuck_watch(settings s) : settings_(s) {}
@@ -55,9 +58,13 @@ class stuck_watch {
     std::set<std::int64_t> values;  // at most peer_values
     std::size_t reads = 0;
     instant last_read{};
-    bool whole = true;  // it had a value at each look
+    instant last_value{};  // the last look at which it had a value, or the window's begin
+    bool whole = true;     // no gap was too long
     std::uint64_t seen = 0;
   };
+  bool gap_is_too_long(const track& t, instant now) const {
+    return now - t.last_value > settings_.longest_gap;
+  }
   bool constant(const track& t) const {
     return t.whole && t.reads >= settings_.reads && t.values.size() == 1 &&
            std::abs(*t.values.begin()) >= settings_.least;
@@ -65,7 +72,7 @@ class stuck_watch {
   bool moved(const track& t) const {
     return t.reads >= settings_.reads && t.values.size() >= settings_.peer_values;
   }
-  void name_stuck(const std::set<std::string>& witnessed);
+  void name_stuck(const std::set<std::string>& witnessed, instant now);
   void begin(instant now);
 
   settings settings_;

@@ -110,13 +110,24 @@ TEST_CASE("a sensor without peers is judged by the load, if that tells anything 
   }
 }
 
-TEST_CASE("a sensor that was absent in between, or read too seldom, is not judged") {
+TEST_CASE("a sensor that misses readings now and then is stuck all the same") {
   bench b;
-  SUBCASE("absent once") {
-    b.pass(10min + 5s, "watts", 2, [](std::size_t i, int look) {
-      return i == 0 ? (look == 60 ? value() : value(805)) : value(700 + look % 100);
+  b.pass(10min + 5s, "watts", 2, [](std::size_t i, int look) {
+    return i == 0 ? (look % 6 == 5 ? value() : value(805)) : value(700 + look % 100);
+  });
+  CHECK(b.watch.stuck().contains(0));
+}
+
+TEST_CASE("a sensor that was absent for long, or read too seldom, is not judged") {
+  bench b;
+  const auto absent = [&](int from, int to) {
+    b.pass(10min + 5s, "watts", 2, [=](std::size_t i, int look) {
+      return i == 0 ? (look >= from && look < to ? value() : value(805)) : value(700 + look % 100);
     });
-  }
+  };
+  SUBCASE("absent for more than a minute") { absent(60, 73); }
+  SUBCASE("absent at the end of the window") { absent(107, 120); }
+  SUBCASE("absent at its begin") { absent(0, 13); }
   SUBCASE("read twice") {
     for (int look = 0; look < 130; ++look, b.now += 5s) {
       b.watch.look({{0, "watts", 805, instant{look < 60 ? 1h : 2h}}, {1, "watts", 700 + look % 100, b.now}},
