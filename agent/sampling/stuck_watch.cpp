@@ -23,7 +23,8 @@ void stuck_watch::look(const std::vector<reading>& all, std::optional<double> wi
       at = tracks_.end();
     }
     if (at == tracks_.end()) {
-      at = tracks_.emplace(r.id, track{.kind = r.kind, .values = {}, .last_value = now, .whole = first_look}).first;
+      at = tracks_.emplace(r.id, track{.kind = r.kind, .values = {}, .last_value = now, .whole = first_look})
+               .first;
     }
     track& t = at->second;
     t.seen = looks_;

@@ -1,6 +1,7 @@
 #include "aggregator/state/state_file.hpp"
 
 #include "aggregator/snapshot/snapshot.hpp"
+#include "aggregator/state/state_seal.hpp"
 #include "common/system/descriptor.hpp"
 #include "common/system/os_error.hpp"
 #include "common/system/quiet_thread.hpp"
@@ -52,7 +53,7 @@ result<std::uint64_t> replace(const std::string& path, snapshot s) {
   if (!is_regular(file)) return not_regular(beside);
   std::uint64_t size = 0;
   int failed = 0;
-  encode(std::move(s), [&](std::span<const std::byte> bytes) {
+  const auto write = [&](std::span<const std::byte> bytes) {
     while (failed == 0 && !bytes.empty()) {
       const ssize_t n = ::write(file.get(), bytes.data(), bytes.size());
       if (n < 0 && errno == EINTR) continue;
@@ -63,7 +64,13 @@ result<std::uint64_t> replace(const std::string& path, snapshot s) {
       size += static_cast<std::uint64_t>(n);
       bytes = bytes.subspan(static_cast<std::size_t>(n));
     }
+  };
+  state_seal seal;
+  encode(std::move(s), [&](std::span<const std::byte> bytes) {
+    seal.add(bytes);
+    write(bytes);
   });
+  write(seal.bytes());
   if (failed == 0 && ::fdatasync(file.get()) != 0) failed = errno;
   if (failed != 0) {
     errno = failed;
@@ -84,12 +91,15 @@ result<snapshot> read_state(const std::string& path) {
   const descriptor file = open_readonly(path);
   if (!file) return trouble("read", path);
   if (!is_regular(file)) return not_regular(path);
-  const auto bytes = read_file(file.get(), most_snapshot_bytes);
-  if (bytes.has_error())
-    return error{bytes.error().code, fmt::format("state file {}: {}", path, bytes.error().message)};
-  auto read = decode(std::as_bytes(std::span(*bytes)));
-  if (read.has_error())
-    return error{read.error().code, fmt::format("state file {}: {}", path, read.error().message)};
+  const auto wrong = [&path](const error& why) {
+    return error{why.code, fmt::format("state file {}: {}", path, why.message)};
+  };
+  const auto bytes = read_file(file.get(), most_snapshot_bytes + state_seal::size);
+  if (bytes.has_error()) return wrong(bytes.error());
+  const auto content = without_seal(std::as_bytes(std::span(*bytes)));
+  if (content.has_error()) return wrong(content.error());
+  auto read = decode(*content);
+  if (read.has_error()) return wrong(read.error());
   return read;
 }
 

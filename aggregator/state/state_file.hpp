@@ -15,8 +15,8 @@ struct snapshot;
 clocks clocks_now();
 
 /// The snapshot in the file, as it was last written. Errors: not_found; io; overloaded (larger than
-/// most_snapshot_bytes); invalid_input (no snapshot of this version, or no regular file). Blocks: for the
-/// start only.
+/// most_snapshot_bytes); invalid_input (no snapshot of this version, not the bytes that were written, or no
+/// regular file). Blocks: for the start only.
 result<snapshot> read_state(const std::string& path);
 
 /// Writes snapshots to a file, on a thread of its own: the disk may hang, the loop that agents are connected

@@ -1,6 +1,8 @@
 #include "aggregator/state/state_file.hpp"
 
 #include "aggregator/snapshot/snapshot.hpp"
+#include "aggregator/state/state_seal.hpp"
+#include "common/system/read_file.hpp"
 #include "tests/support/temp_folder.hpp"
 
 #include <doctest/doctest.h>
@@ -55,6 +57,30 @@ TEST_SUITE("aggregator/state/state_file") {
     CHECK_FALSE(std::filesystem::exists(path + ".new"));
     CHECK((std::filesystem::status(path).permissions() & std::filesystem::perms::others_read) ==
           std::filesystem::perms::none);
+  }
+
+  TEST_CASE("a file of which one byte has changed is not read") {
+    support::temp_folder folder;
+    const std::string path = folder / "state";
+    {
+      state_file file(path);
+      file.keep(of("node1"));
+    }
+    const std::string written = *read_file(path, 1 << 20);
+    const std::size_t content = written.size() - state_seal::size;
+    for (std::size_t at = 0; at < content; ++at) {
+      CAPTURE(at);
+      std::string changed = written;
+      changed[at] ^= 1;
+      folder.write("state", changed);
+      const auto read = read_state(path);
+      REQUIRE(read.has_error());
+      CHECK(read.error().code == errc::invalid_input);
+      CHECK(read.error().message ==
+            "state file " + path + ": its checksum is wrong: the file is not as it was written");
+    }
+    folder.write("state", written.substr(0, content));  // as an older release wrote it
+    CHECK(read_state(path)->nodes[0].name == "node1");
   }
 
   TEST_CASE("a write that fails is counted, says why, and leaves the old file alone") {
