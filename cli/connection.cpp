@@ -7,6 +7,7 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 
 namespace binnacle::cli {
@@ -27,6 +28,13 @@ error at_line(const std::string& name, const YAML::Mark& mark, std::string_view 
 }
 
 }  // namespace
+
+std::string kubeconfig_files(const cluster_access& to) {
+  if (!to.config.empty()) return to.config;
+  if (const char* files = std::getenv("KUBECONFIG"); files != nullptr && *files != '\0') return files;
+  const char* home = std::getenv("HOME");
+  return fmt::format("{}/.kube/config", home == nullptr ? "" : home);
+}
 
 connection merged(connection flags, const std::function<const char*(const char*)>& environment,
                   connection file) {

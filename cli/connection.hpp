@@ -25,6 +25,10 @@ struct cluster_access {
   std::string name_space;  ///< of the chart; empty: binnacle
 };
 
+/// The kubeconfig files that kubectl reads: the named ones, or those of KUBECONFIG, or ~/.kube/config. They
+/// may be missing.
+std::string kubeconfig_files(const cluster_access& to);
+
 /// How to reach the aggregators. An empty member was not given.
 struct connection {
   std::vector<std::string> aggregators;  ///< URLs of the ops face, one per replica

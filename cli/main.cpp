@@ -89,7 +89,13 @@ int run(int argc, char** argv) {
     file = connection{};
   }
   const bool may_be_led = a.use != settings_file_is::unused && a.is_led_by_cluster;
-  if (may_be_led) a.flags.cluster.how = use_of_cluster(a.flags.cluster, name);
+  const auto how = use_of_cluster(a.flags.cluster, name);
+  if (may_be_led) {
+    a.flags.cluster.how = how;
+  } else if (how != cluster_access::use::never) {
+    // The doctor asks the cluster, but finds its own way to the aggregators.
+    a.flags.cluster.config = kubeconfig_files(a.flags.cluster);
+  }
   if (a.flags.cluster.how == cluster_access::use::always && !a.flags.aggregators.empty()) {
     std::cerr << "binnacle: --aggregator and --kube-config are two ways to the same place: give one\n";
     return exit_usage;

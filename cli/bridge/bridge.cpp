@@ -42,14 +42,6 @@ constexpr auto glance = 2s;  // a call that ends earlier shows nothing; if it fa
 constexpr auto shortest_pause = 1s, longest_pause = 15s;
 constexpr auto pause_between_looks = 10s;  // between checks whether the kubeconfig's token ends soon
 
-/// The kubeconfig files that kubectl reads.
-std::string config_files(const cluster_access& to) {
-  if (!to.config.empty()) return to.config;
-  if (const char* files = std::getenv("KUBECONFIG"); files != nullptr && *files != '\0') return files;
-  const char* home = std::getenv("HOME");
-  return fmt::format("{}/.kube/config", home == nullptr ? "" : home);
-}
-
 /// A file in memory without a name in any folder; only this process has a path to it. So nothing of it is
 /// left, however the process ends. Source: memfd_create(2), proc(5).
 class file_in_memory {
@@ -85,7 +77,7 @@ task<void> show_later(std::weak_ptr<overheard> what) {
 struct way::impl {
   impl(connection given, std::ostream* watching)
       : to(std::move(given)), cluster(to.cluster), person(watching) {
-    to.cluster.config = config_files(cluster);  // for what the command itself asks the API server
+    to.cluster.config = kubeconfig_files(cluster);  // for what the command itself asks the API server
   }
   ~impl() {
     async::post(loop, [this] {
@@ -245,7 +237,7 @@ task<result<void>> way::impl::find_identity() {
     co_return not_for_a_secrets_server(fmt::format("the token in {}", to.token_file));
   if (!to.token_file.empty() || !to.pem.certificate.empty()) co_return result<void>();
   const auto variable = [](const char* name) { return std::getenv(name); };
-  const auto as = kube::access_by(config_files(cluster), cluster.context, variable);
+  const auto as = kube::access_by(kubeconfig_files(cluster), cluster.context, variable);
   if (as.has_error()) co_return as.error();
   auto opened = kube::credentials::open(*as, log);
   if (opened.has_error()) co_return opened.error();

@@ -162,6 +162,16 @@ class Bridge(unittest.TestCase):
         self.assertNotIn("replica second", named.stdout)
         self.assertEqual(len(self.lines("pids")), 2)
 
+    def test_the_plugins_doctor_asks_the_cluster_that_kubectl_would_ask(self):
+        home = self.trial.folder / "home"
+        (home / ".kube").mkdir(parents=True)
+        (home / ".kube/config").symlink_to(self.config)
+        for program, words, asks in ((self.plugin, [], True), (None, [], False), (None, ["--kube-context", "there"], True)):
+            with self.subTest(program=program, words=words):
+                done = self.run_it("doctor", "kubernetes", *words, program=program, HOME=str(home))
+                self.assertEqual("no cluster is asked" in done.stdout, not asks, done.stdout + done.stderr)
+                self.assertEqual("127.0.0.1:1" in done.stdout, asks, done.stdout + done.stderr)
+
     def test_every_command_takes_the_flags(self):
         for words in (["status"], ["top", "--once"], ["policy", "list"]):
             with self.subTest(words):
