@@ -177,8 +177,8 @@ config_spec bind(settings& s) {
            "at the start (none: policies begin anew)");
   spec.add("state-from", s.state_from,
            "host:port of the other replicas' ops ports. At the start this replica asks one after "
-           "another for its state, and uses the first answer if it is newer than its own file. A "
-           "name may have several addresses. All replicas need the same --cert and --key");
+           "another for its state. Of each node it uses that state or its own file, whichever knows "
+           "more. A name may have several addresses. All replicas need the same --cert and --key");
   spec.add("policy-memory-mib", s.policy_memory_mib, 1, 1 << 20,
            "memory that all policies together may take, MiB; a policy that no longer fits is not in "
            "force. A quarter of it is kept for the state: at most 256 MiB with --state, 384 MiB with "
