@@ -74,36 +74,19 @@ result<span> span_by_labels(const label_look_up& labels, std::string_view what) 
   return out;
 }
 
-result<node_model> read_labels(std::string_view host, const label_look_up& labels) {
-  const auto text_of = [&](std::string_view key) { return labels(key).value_or(""); };
-  const auto at = read_endpoint(fmt::format("{}:{}", host, text_of("tensorflow/port")), grpc_port);
-  if (!at)
-    return invalid(
-        fmt::format("the labels tensorflow/host and tensorflow/port are {} and {}, which is no address",
-                    in_quotes(host), in_quotes(text_of("tensorflow/port"))));
-  if (text_of("tensorflow/name").empty()) return invalid("the label tensorflow/name is missing");
-  auto model = tf_model(at->port == rest_port ? carrier::rest : carrier::grpc, at->host, at->port,
-                        text_of("tensorflow/name"), text_of("tensorflow/version"),
-                        std::string(text_of("tensorflow/signature")));
-  if (model.has_error()) return model.error();
-  node_model out;
-  out.model = std::move(*model);
-  if (const auto version = text_of("tensorflow/version"); !version.empty() && out.model.version.empty())
-    out.remark = fmt::format(
-        "the label tensorflow/version is {}, which is no number of a version, so that the newest one is "
-        "asked",
-        in_quotes(version));
-  out.shares.emplace();
-  std::size_t i = 0;
+/// Each has a label NAME/min and a label NAME/max.
+constexpr std::array<std::string_view, 3> spans_of_labels{"ambient", "cpu1", "cpu2"};
+
+result<std::array<span, 3>> spans_by_labels(const label_look_up& labels) {
+  std::array<span, 3> out;
   std::string faults;  // all of them: who mends the labels does so once
-  for (const std::string_view what : spans_of_labels) {
-    const auto s = span_by_labels(labels, what);
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const auto s = span_by_labels(labels, spans_of_labels[i]);
     if (s.has_error()) {
       faults += (faults.empty() ? "" : ", and ") + s.error().message;
     } else {
-      (*out.shares)[i] = *s;
+      out[i] = *s;
     }
-    ++i;
   }
   if (!faults.empty()) return invalid(std::move(faults));
   return out;
@@ -111,10 +94,40 @@ result<node_model> read_labels(std::string_view host, const label_look_up& label
 
 }  // namespace
 
-std::optional<result<node_model>> model_by_labels(const label_look_up& labels) {
+std::optional<result<labelled_model>> read_labels(const label_look_up& labels) {
   const auto host = labels("tensorflow/host");
   if (!host) return std::nullopt;
-  return read_labels(*host, labels);
+  const auto text_of = [&](std::string_view key) { return labels(key).value_or(""); };
+  const auto at = read_endpoint(fmt::format("{}:{}", *host, text_of("tensorflow/port")), grpc_port);
+  if (!at)
+    return invalid(
+        fmt::format("the labels tensorflow/host and tensorflow/port are {} and {}, which is no address",
+                    in_quotes(*host), in_quotes(text_of("tensorflow/port"))));
+  if (text_of("tensorflow/name").empty()) return invalid("the label tensorflow/name is missing");
+  auto model = tf_model(at->port == rest_port ? carrier::rest : carrier::grpc, at->host, at->port,
+                        text_of("tensorflow/name"), text_of("tensorflow/version"),
+                        std::string(text_of("tensorflow/signature")));
+  if (model.has_error()) return model.error();
+  labelled_model out{std::move(*model), {}, spans_by_labels(labels)};
+  if (const auto version = text_of("tensorflow/version"); !version.empty() && out.model.version.empty())
+    out.remark = fmt::format(
+        "the label tensorflow/version is {}, which is no number of a version, so that the newest one is "
+        "asked",
+        in_quotes(version));
+  return out;
+}
+
+std::optional<result<node_model>> model_by_labels(const label_look_up& labels) {
+  auto read = read_labels(labels);
+  if (!read) return std::nullopt;
+  if (read->has_error()) return read->error();
+  labelled_model& said = **read;
+  if (said.spans.has_error()) return said.spans.error();
+  node_model out;
+  out.model = std::move(said.model);
+  out.shares = *said.spans;
+  out.remark = std::move(said.remark);
+  return out;
 }
 
 readings readings_of(const store::row& cells, instant now) {

@@ -40,14 +40,23 @@ struct node_model {
   friend bool operator==(const node_model&, const node_model&) = default;
 };
 
-/// Each has a label NAME/min and a label NAME/max of WAO's first version.
-inline constexpr std::array<std::string_view, 3> spans_of_labels{"ambient", "cpu1", "cpu2"};
-
-/// A node's model by the labels of WAO's first version (tensorflow/host, ambient/min…), asked by gRPC as WAO
-/// does. Port 8501, the usual one of TensorFlow Serving's REST API, is asked by REST instead. None if the
-/// node has no label tensorflow/host. Errors: invalid_input, a clause that names the label, or those of all
-/// spans that are wrong.
 using label_look_up = std::function<std::optional<std::string_view>(std::string_view key)>;
+
+/// What the labels of WAO's first version say.
+struct labelled_model {
+  served_model model;
+  std::string remark;  ///< as node_model's
+  /// The shares of node_model. Errors: invalid_input, a clause that names the labels of all spans that are
+  /// wrong. The model's server is known all the same, but cannot be asked without them.
+  result<std::array<span, 3>> spans;
+};
+
+/// Reads a node's labels (tensorflow/host, ambient/min…). The model is asked by gRPC as WAO does. Port 8501,
+/// the usual one of TensorFlow Serving's REST API, is asked by REST instead. None if the node has no label
+/// tensorflow/host. Errors: invalid_input, a clause that names the label.
+std::optional<result<labelled_model>> read_labels(const label_look_up& labels);
+
+/// A node's model by these labels. Errors: those of read_labels, and those of the spans.
 std::optional<result<node_model>> model_by_labels(const label_look_up& labels);
 
 /// The present values of a model's inputs at a node; none where nobody measures them.

@@ -1,4 +1,4 @@
-// Migrates WAO. This asks its three parts, and makes the policy for the pods of its schedulers.
+// Migrates WAO. This asks its parts, and makes the policy for the pods of its schedulers.
 #include "cli/migrate/wao.hpp"
 
 #include "aggregator/model_servers/node_config.hpp"
@@ -22,7 +22,8 @@ bool has_wao_group(std::string_view text) {
 std::string name_space_of(const manifest& m) { return m.name_space.empty() ? "default" : m.name_space; }
 
 bool migrate_wao(const manifest& m, migration& out) {
-  return migrate_wao_model(m, out) || migrate_wao_scheduler(m, out) || migrate_wao_workload(m, out);
+  return migrate_wao_node_config(m, out) || migrate_wao_template(m, out) || migrate_wao_node(m, out) ||
+         migrate_wao_scheduler(m, out) || migrate_wao_workload(m, out);
 }
 
 void finish_wao(migration& out) {

@@ -21,8 +21,10 @@ std::string name_space_of(const manifest& m);
 std::string name_of_the_charts(const migration& m);
 
 // The parts, one file each. Each returns whether it knows this manifest.
-/// Handles NodeConfigs, their templates, and the labels of nodes.
-bool migrate_wao_model(const manifest& m, migration& out);
+bool migrate_wao_node_config(const manifest& m, migration& out);
+bool migrate_wao_template(const manifest& m, migration& out);
+/// Handles Nodes, of which WAO's first version reads labels.
+bool migrate_wao_node(const manifest& m, migration& out);
 bool migrate_wao_scheduler(const manifest& m, migration& out);
 /// Handles WAO's own programs, and pods and workloads that name its schedulers.
 bool migrate_wao_workload(const manifest& m, migration& out);

@@ -30,12 +30,14 @@ label_map wao_v1() {
           {"cpu2/max", "90"}};
 }
 
-std::optional<result<node_model>> read(const label_map& labels) {
-  return model_by_labels([&](std::string_view key) -> std::optional<std::string_view> {
+label_look_up in(const label_map& labels) {
+  return [&labels](std::string_view key) -> std::optional<std::string_view> {
     const auto at = labels.find(key);
     return at == labels.end() ? std::nullopt : std::optional<std::string_view>(at->second);
-  });
+  };
 }
+
+std::optional<result<node_model>> read(const label_map& labels) { return model_by_labels(in(labels)); }
 
 TEST_SUITE("aggregator/model_servers/node_model") {
   TEST_CASE("labels of WAO's first version name the model, asked by gRPC as WAO does") {
@@ -112,6 +114,21 @@ TEST_SUITE("aggregator/model_servers/node_model") {
     CHECK(read(labels)->error().message ==
           "the labels ambient/min and ambient/max are equal, and the label cpu2/min is \"cool\", which is no "
           "number");
+  }
+
+  TEST_CASE("of labels with wrong spans the server is known, and what is wrong with its version") {
+    label_map labels = wao_v1();
+    CHECK(read_labels(in(labels))->value().spans->at(1) == span{20, 90});
+    labels.erase("cpu1/max");
+    labels["tensorflow/version"] = "v7";
+    const labelled_model said = read_labels(in(labels))->value();
+    CHECK(said.spans.error().message == "the label cpu1/max is missing");
+    CHECK(said.model.server() == "10.0.0.7:8500");
+    CHECK(said.remark.find("tensorflow/version is \"v7\"") != std::string::npos);
+    CHECK(read(labels)->error().message == "the label cpu1/max is missing");
+    CHECK_FALSE(read_labels(in({{"ambient/min", "15"}})));
+    labels.erase("tensorflow/name");
+    CHECK(read_labels(in(labels))->error().message == "the label tensorflow/name is missing");
   }
 
   node_model v2() {
