@@ -50,7 +50,8 @@ class LabelsInOtherOrder(Hostile):
 
         def once():
             status, text, _ = caller.request("GET", "/apis/custom.metrics.k8s.io/v1beta2/nodes/late/rapl_power_watts" + selector())
-            if status != 200:
+            # Who costs more is read more slowly: on a busy machine the attacker's own value may be old.
+            if status != 200 and "stale: last read" not in text:
                 raise RuntimeError(f"{status}: {text}")
 
         watch = Watch(once, pause)
@@ -78,8 +79,7 @@ class LabelsInOtherOrder(Hostile):
                 self.asked_again(scheduler, health, *questions, times=15)
                 for watch in questions:
                     watch.stop()
-                    # Who costs more is read more slowly: on a busy machine the attacker's own value may be old.
-                    self.assertEqual([said for said in watch.failed if "stale: last read" not in said], [])
+                    self.assertEqual(watch.failed, [])
                 self.assert_served(filter=scheduler, health=health, question=questions[0])
                 self.assertLess(sorted(health.took)[len(health.took) // 2], self.ONCE_TOOK)
         self.assertEqual(self.counted("binnacle_sessions"), 2, "the attacker was there all the time")
