@@ -3,10 +3,6 @@
 #include "common/text/read_number.hpp"
 #include "common/text/utf8.hpp"
 
-#include <algorithm>
-#include <numeric>
-#include <vector>
-
 namespace binnacle {
 
 std::string lowered(std::string_view text) {
@@ -39,20 +35,6 @@ std::string host_and_port(std::string_view host, std::uint16_t port) {
                            : host.find(':') != host.npos ? '[' + std::string(host) + ']'
                                                          : std::string(host);
   return name + ':' + std::to_string(port);
-}
-
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0]++;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
-    }
-  }
-  return row.back();
 }
 
 }  // namespace binnacle

@@ -36,8 +36,4 @@ std::string in_quotes(std::string_view text, std::size_t most = 60);
 /// "10.0.0.7:9103", "[fe80::1]:9103"; "*:9103" if the host is empty, which means every address.
 std::string host_and_port(std::string_view host, std::uint16_t port);
 
-/// The number of insertions, deletions and replacements that turn one word into the other (Levenshtein). The
-/// cost grows with a.size() × b.size(): limit both.
-std::size_t edit_distance(std::string_view a, std::string_view b);
-
 }  // namespace binnacle

@@ -2,6 +2,7 @@
 
 #include "agent/sources/pmu/named_events.hpp"
 #include "agent/sources/pmu/pfm_events.hpp"
+#include "common/text/edit_distance.hpp"
 #include "common/text/read_number.hpp"
 #include "common/text/text.hpp"
 
@@ -46,6 +47,7 @@ event_place place_of(const pmu_device& device, perf_encoding encoding) {
 std::vector<std::string> nearest_names(std::string_view name, const std::vector<std::string>& names,
                                        std::size_t most) {
   const auto wanted = lowered(name);
+  const auto too_far = std::max<std::size_t>(1, wanted.size() / 3) + 1;
   std::vector<std::pair<std::size_t, const std::string*>> close;
   for (const auto& candidate : names) {
     const auto text = lowered(candidate);
@@ -53,9 +55,9 @@ std::vector<std::string> nearest_names(std::string_view name, const std::vector<
     // People often leave out the PMU's name in front.
     const auto bare =
         colons == text.npos ? std::string_view(text) : std::string_view(text).substr(colons + 2);
-    auto away = std::min(edit_distance(wanted, text), edit_distance(wanted, bare));
+    auto away = std::min(edit_distance(wanted, text, too_far), edit_distance(wanted, bare, too_far));
     if (wanted.size() >= 4 && text.find(wanted) != text.npos) away = std::min<std::size_t>(away, 1);
-    if (away <= std::max<std::size_t>(1, wanted.size() / 3)) close.emplace_back(away, &candidate);
+    if (away < too_far) close.emplace_back(away, &candidate);
   }
   std::ranges::stable_sort(close, {}, [](const auto& c) { return c.first; });
   std::vector<std::string> found;

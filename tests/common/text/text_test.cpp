@@ -40,12 +40,4 @@ TEST_SUITE("common/text") {
     CHECK(host_and_port("fe80::1", 9103) == "[fe80::1]:9103");
     CHECK(host_and_port("", 9103) == "*:9103");
   }
-
-  TEST_CASE("the distance of two words") {
-    CHECK(edit_distance("", "") == 0);
-    CHECK(edit_distance("", "abc") == 3);
-    CHECK(edit_distance("abc", "") == 3);
-    CHECK(edit_distance("kitten", "sitting") == 3);
-    CHECK(edit_distance("ab", "ba") == 2);
-  }
 }
