@@ -32,20 +32,32 @@ class Failure(Exception):
     """What was waited for did not come; the text ends with the programs' last words."""
 
 
-given_ports = set()
+claims = []
+
+
+def claimed(port):
+    """Whether the port is this process's from now on. The claim is an abstract Unix socket: other trials in this network namespace see it, and it ends with
+    the process."""
+    claim = socket.socket(socket.AF_UNIX)
+    try:
+        claim.bind(f"\0binnacle-trial-port-{port}")
+    except OSError:
+        claim.close()
+        return False
+    claims.append(claim)
+    return True
 
 
 def free_port(wanted=0):
-    """`wanted` if nobody has it, else one not given before, below the range that the kernel gives to other programs by itself (ip_local_port_range):
+    """`wanted` if nobody has it, else one that no trial was given, below the range that the kernel gives to other programs by itself (ip_local_port_range):
     it is still free when a program of ours binds it a moment later."""
     for port in ([wanted] if wanted else []) + random.sample(range(20_000, 32_000), 100):
-        if port in given_ports:
+        if not claimed(port):
             continue
         with socket.socket() as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
                 probe.bind(("127.0.0.1", port))
-                given_ports.add(port)
                 return port
             except OSError:
                 continue
