@@ -45,7 +45,7 @@ class LabelsInOtherOrder(Hostile):
 
     def ask(self, pause, selector=lambda: ""):
         """Asks for the watts of the attacker's node on one connection, again and again."""
-        caller = Caller(self.trial.ports["metrics"], self.trial.pki, "cli")
+        caller = Caller(self.trial.ports["metrics"], self.trial.pki, "cli", PATIENCE)
         self.addCleanup(caller.__exit__)
 
         def once():
