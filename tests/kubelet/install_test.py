@@ -22,7 +22,7 @@ LAB = None
 PERFMON = 1 << 38  # linux/capability.h
 WARNING = re.compile(r"\S+Z (warning|error) |[WEF]\d{4} ")  # in the programs' own form, and in that of Kubernetes
 # What they may say: what this machine's RAPL and PMUs lack; and what each kube-scheduler in a pod says, since it has no flags for it.
-LACKING = re.compile("this machine has no RAPL|source (rapl|pmu) (does not work|works in part)|"
+LACKING = re.compile("this machine has no RAPL|source (rapl|pmu) (does not work|works in part)|this counter never counts|"
                      "Neither --kubeconfig nor --master was specified|The manifest file is empty")
 
 
