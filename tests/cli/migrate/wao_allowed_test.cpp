@@ -2,7 +2,6 @@
 #include "tests/cli/migrate/wao_manifests.hpp"
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <string>
@@ -43,11 +42,7 @@ TEST_SUITE("cli/migrate/wao_allowed") {
 
   TEST_CASE("a Secret that an object names may be read from now on, and one of another namespace may not") {
     const auto guarded = [](const std::string& name, const std::string& secret) {
-      return node_config(
-          name,
-          fmt::format(
-              R"({{powerConsumption: {{type: V2InferenceProtocol, endpoint: "https://h/v2/models/m", basicAuthSecret: {{name: {}}}}}}})",
-              secret));
+      return node_config(name, guarded_by(secret));
     };
     std::string elsewhere = guarded("d", "pc");
     elsewhere.replace(elsewhere.find("wao-system"), 10, "team");
@@ -63,18 +58,7 @@ TEST_SUITE("cli/migrate/wao_allowed") {
 )");
     CHECK(sentence(m, "NodeConfig d", note::fate::yours).find("its Secret team/pc is not read") !=
           std::string::npos);
-    const auto templated = [](const std::string& secret) {
-      return fmt::format(R"(
-apiVersion: node.waok8s.github.io/v1beta1
-kind: NodeConfigTemplate
-metadata: {{name: r650, namespace: wao-system}}
-spec:
-  nodeSelector: {{}}
-  template:
-    predictor: {{powerConsumption: {{type: V2InferenceProtocol, endpoint: "https://h/v2/models/m", basicAuthSecret: {{name: "{}"}}}}}}
-)",
-                         secret);
-    };
+    const auto templated = [](const std::string& secret) { return node_config_template(guarded_by(secret)); };
     CHECK(values(of(templated("pc"))).find("- pc") != std::string::npos);
     const auto each = of(templated("of-{{.Hostname}}"));
     CHECK(values(each).find("modelServersSecrets") == std::string::npos);
@@ -88,7 +72,7 @@ spec:
     const auto second = of(elsewhere + templated("of-{{.Hostname}}"));
     CHECK(says(second, "its Secrets are not read, only those of the namespace team: move"));
     CHECK_FALSE(says(second, "each node has a Secret of its own"));
-    const auto first = of(templated("of-{{.Hostname}}") + "---\n" + elsewhere);
+    const auto first = of(templated("of-{{.Hostname}}") + elsewhere);
     CHECK(says(first, "each node has a Secret of its own"));
     CHECK(says(first, "its Secret team/pc is not read, only those of the namespace wao-system: move"));
   }

@@ -81,6 +81,29 @@ spec:
                      name, predictor);
 }
 
+inline std::string node_config_template(const std::string& predictor,
+                                        const std::string& name_space = "wao-system") {
+  return fmt::format(R"(
+apiVersion: node.waok8s.github.io/v1beta1
+kind: NodeConfigTemplate
+metadata: {{name: r650, namespace: {}}}
+spec:
+  nodeSelector: {{matchLabels: {{kind: r650}}}}
+  template:
+    metricsCollector: {{inletTemp: {{type: Fake, endpoint: ""}}, deltaP: {{type: Fake, endpoint: ""}}}}
+    predictor: {}
+---
+)",
+                     name_space, predictor);
+}
+
+/// The predictor of an object whose model's server wants a password.
+inline std::string guarded_by(const std::string& secret) {
+  return fmt::format(
+      R"({{powerConsumption: {{type: V2InferenceProtocol, endpoint: "https://h/v2/models/m", basicAuthSecret: {{name: "{}"}}}}}})",
+      secret);
+}
+
 inline const std::string served =
     R"({powerConsumption: {type: V2InferenceProtocol, endpoint: "http://10.0.0.20:8080/v2/models/PC-R650/versions/v0.1.0/infer"}})";
 

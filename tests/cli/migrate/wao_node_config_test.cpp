@@ -2,7 +2,6 @@
 #include "tests/cli/migrate/wao_manifests.hpp"
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
 
 #include <string>
 
@@ -37,11 +36,7 @@ TEST_SUITE("cli/migrate/wao_node_config") {
   }
 
   TEST_CASE("defect: a NodeConfig without a node, or whose Secret is not read, was said to be read") {
-    const auto guarded = [](const std::string& name) {
-      return node_config(
-          name,
-          R"({powerConsumption: {type: V2InferenceProtocol, endpoint: "https://h/v2/models/m", basicAuthSecret: {name: pc}}})");
-    };
+    const auto guarded = [](const std::string& name) { return node_config(name, guarded_by("pc")); };
     std::string of_none = node_config("none", served), elsewhere = guarded("b");
     of_none.replace(of_none.find("nodeName: none"), 14, "nodeName: \"\"");
     elsewhere.replace(elsewhere.find("wao-system"), 10, "team");
@@ -53,16 +48,7 @@ TEST_SUITE("cli/migrate/wao_node_config") {
           std::string::npos);
     CHECK(sentence(m, "1 NodeConfig or NodeConfigTemplate object", note::fate::works).size() > 0);
     const auto templated = [](const std::string& secret) {
-      return fmt::format(R"(
-apiVersion: node.waok8s.github.io/v1beta1
-kind: NodeConfigTemplate
-metadata: {{name: r650, namespace: team}}
-spec:
-  nodeSelector: {{}}
-  template:
-    predictor: {{powerConsumption: {{type: V2InferenceProtocol, endpoint: "https://h/v2/models/m", basicAuthSecret: {{name: "{}"}}}}}}
-)",
-                         secret);
+      return node_config_template(guarded_by(secret), "team");
     };
     for (const char* secret : {"pc", "of-{{.Hostname}}"})
       CHECK_MESSAGE(

@@ -16,17 +16,8 @@ TEST_SUITE("cli/migrate/wao_template") {
   TEST_CASE(
       "a template whose nodes share a server names it, and one whose nodes do not is left to a person") {
     const auto templated = [](const std::string& endpoint) {
-      return fmt::format(R"(
-apiVersion: node.waok8s.github.io/v1beta1
-kind: NodeConfigTemplate
-metadata: {{name: r650, namespace: wao-system}}
-spec:
-  nodeSelector: {{matchLabels: {{kind: r650}}}}
-  template:
-    metricsCollector: {{inletTemp: {{type: Fake, endpoint: ""}}, deltaP: {{type: Fake, endpoint: ""}}}}
-    predictor: {{powerConsumption: {{type: V2InferenceProtocol, endpoint: "{}"}}}}
-)",
-                         endpoint);
+      return node_config_template(
+          fmt::format(R"({{powerConsumption: {{type: V2InferenceProtocol, endpoint: "{}"}}}})", endpoint));
     };
     const std::string title = "NodeConfigTemplate r650";
     auto m = of(templated("http://models:8080/v2/models/{{.Hostname}}"));
@@ -47,17 +38,9 @@ spec:
 
   TEST_CASE("defect: a template that uses part of an address gave the values servers that nobody has") {
     const auto with = [](const std::string& host, const std::string& secret) {
-      return of(fmt::format(R"(
-apiVersion: node.waok8s.github.io/v1beta1
-kind: NodeConfigTemplate
-metadata: {{name: r650, namespace: wao-system}}
-spec:
-  nodeSelector: {{matchLabels: {{kind: r650}}}}
-  template:
-    predictor:
-      powerConsumption: {{type: V2InferenceProtocol, endpoint: 'https://{}/v2/models/m', basicAuthSecret: {{name: '{}'}}}}
-)",
-                            host, secret));
+      return of(node_config_template(fmt::format(
+          R"({{powerConsumption: {{type: V2InferenceProtocol, endpoint: 'https://{}/v2/models/m', basicAuthSecret: {{name: '{}'}}}}}})",
+          host, secret)));
     };
     const auto is_each = [](const note& n) { return n.sentence.starts_with("each node has a "); };
     for (const char* action :
@@ -76,16 +59,9 @@ spec:
 
   TEST_CASE("defect: nothing was said of a template whose swapped arguments give all nodes one server") {
     const auto with = [](const std::string& action) {
-      return of(fmt::format(R"(
-apiVersion: node.waok8s.github.io/v1beta1
-kind: NodeConfigTemplate
-metadata: {{name: r650}}
-spec:
-  nodeSelector: {{}}
-  template:
-    predictor: {{powerConsumption: {{type: V2InferenceProtocol, endpoint: 'http://m-{}.models/v2/models/m'}}}}
-)",
-                            action));
+      return of(node_config_template(fmt::format(
+          R"({{powerConsumption: {{type: V2InferenceProtocol, endpoint: 'http://m-{}.models/v2/models/m'}}}})",
+          action)));
     };
     CHECK(sentence(with(R"({{ trimPrefix .Hostname "worker-" }}x)"), "NodeConfigTemplate r650",
                    note::fate::yours) ==
@@ -102,18 +78,9 @@ spec:
 
   TEST_CASE("a template whose nodes share an endpoint provider names it, and else a person does") {
     const auto templated = [](const std::string& host, const std::string& secret) {
-      return fmt::format(R"(
-apiVersion: node.waok8s.github.io/v1beta1
-kind: NodeConfigTemplate
-metadata: {{name: r650, namespace: wao-system}}
-spec:
-  nodeSelector: {{matchLabels: {{kind: r650}}}}
-  template:
-    predictor:
-      powerConsumption: {{type: "{{{{.Hostname}}}}", endpoint: ""}}
-      powerConsumptionEndpointProvider: {{type: Redfish, endpoint: "https://{}", basicAuthSecret: {{name: "{}"}}}}
-)",
-                         host, secret);
+      return node_config_template(fmt::format(
+          R"({{powerConsumption: {{type: "{{{{.Hostname}}}}", endpoint: ""}}, powerConsumptionEndpointProvider: {{type: Redfish, endpoint: "https://{}", basicAuthSecret: {{name: "{}"}}}}}})",
+          host, secret));
     };
     const auto shared = of(templated("mlmm:8443", "bmc"));
     CHECK(values(shared) == R"(aggregator:
