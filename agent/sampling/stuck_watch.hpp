@@ -25,7 +25,7 @@ class stuck_watch {
     std::int64_t least = 20;      ///< how many steps of its resolution a reading must be away from 0
     double peer_share = 0.75;     ///< the share of the peers with a value that must have moved
     double witness_span = 0.2;    ///< how far the witness must have moved to stand in for peers
-    /// For how long a sensor may have no value in the window. A BMC that fails to answer now and then tells
+    /// For how long at a stretch a sensor may have no value. A BMC that fails to answer now and then tells
     /// nothing about its sensors.
     duration longest_gap = std::chrono::minutes(1);
   };
