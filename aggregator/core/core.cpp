@@ -10,7 +10,9 @@
 //    happens at the time of the last one. A `for` or a window could otherwise run backwards.
 // 2. The store takes the event. Each sample that it derives goes to the engine at once (set_sink), because
 //    the engine compares the sample with the ones before it.
-// 3. The engine collects what follows, and tells it when it is done. It must not be called back then.
+// 3. The engine judges each strategy once for all samples of the event (tick), and then tells what follows.
+// It
+//    must not be called back then.
 // 4. settle() passes on the wishes for labels and says if the interest changed. It runs after the engine,
 //    since label_router asks the engine for a node's wishes.
 // 5. announce_deadline() tells the shell if tick() is due earlier than it was promised.
@@ -148,14 +150,16 @@ result<store::warehouse::catalog_outcome> core::catalog(store::node_id id, store
   if (outcome.has_value() && outcome->changed) {
     heard_of({.id = id, .cells = outcome->cells});
   } else {
+    engine_.tick(now_);
     announce_deadline();
   }
   return outcome;
 }
 
-// Wishes for labels wait for the tick, so that those of many batches go out together.
+// Wishes for labels wait for the core's tick, so that those of many batches go out together.
 result<void> core::batch(store::node_id id, const wire::batch& values, duration offset, instant now) {
   auto applied = store_.apply(id, values, offset, at(now));
+  engine_.tick(now_);
   announce_deadline();
   return applied;
 }
@@ -293,7 +297,6 @@ instant core::tick(instant now) {
   // The store first: it may still have a value where a part of one has expired.
   store_.expire(at(now));
   forget_in_time();
-  engine_.tick(now_);
   tell(learning_.tick(now_));
   settle();
   return promised_ = next_deadline();
@@ -322,8 +325,9 @@ std::vector<store::warehouse::gone_node> core::forget_idle(duration idle, instan
   return gone;
 }
 
-/// Passes on what the engine wished for during the event, now that the engine is done.
+/// Has the engine judge the event's values, and passes on what it wishes for.
 void core::settle() {
+  engine_.tick(now_);
   if (affordable_.outdated(fleet())) put_in_force();
   router_.do_wishes(now_);
   share_readings();

@@ -61,7 +61,7 @@ struct policies_in_force {
 /// with an earlier `now` happens at the time of the last event.
 /// Changes go to the function that the constructor was given, during the event and in order. That function
 /// may call only the const functions of the core. Threads: one at a time, the ingest loop's. Rows and shared
-/// columns may be read by any thread. Cost: a batch costs what warehouse::apply() and engine::update() cost,
+/// columns may be read by any thread. Cost: a batch costs what warehouse::apply() and the engine cost,
 /// and allocates nothing of its own.
 class core {
  public:

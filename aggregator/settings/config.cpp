@@ -191,6 +191,9 @@ config_spec bind(settings& s) {
            "how many different metrics, windows and statistics all policies together may read");
   spec.add("policy-label-keys", s.policy_label_keys, 1, 1'000'000,
            "how many different keys of labels all policies together may give to nodes");
+  spec.add("policy-rules", s.policy_rules, 1, 1'000'000,
+           "how many rules all policies together may have. A node's values are compared with all of them at "
+           "once, which takes some milliseconds for 20000 rules, and other nodes' values wait");
   spec.add("policy-evaluations", s.policy_evaluations, 1, 1'000'000,
            "work that all policies together may cause each second: comparisons of rules and reads of points "
            "in windows, millions");

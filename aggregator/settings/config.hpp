@@ -92,6 +92,7 @@ struct settings {
   std::int64_t policy_objects = 2'000;  ///< in a cluster
   std::int64_t policy_columns = 1'000;
   std::int64_t policy_label_keys = 512;
+  std::int64_t policy_rules = 20'000;
   std::int64_t policy_evaluations = 200;  ///< in a second, millions
   std::int64_t policy_percent = 50;
   std::int64_t namespace_percent = 75;

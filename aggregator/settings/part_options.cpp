@@ -30,6 +30,7 @@ core_options core_options_of(const settings& s) {
   out.costs.memory_bytes = mib(s.policy_memory_mib);
   out.costs.columns = static_cast<std::uint64_t>(s.policy_columns);
   out.costs.label_keys = static_cast<std::uint64_t>(s.policy_label_keys);
+  out.costs.rules = static_cast<std::uint64_t>(s.policy_rules);
   out.costs.evaluations = static_cast<std::uint64_t>(s.policy_evaluations) * 1'000'000;
   if (!s.state.empty() || !s.state_from.empty())
     out.snapshot_bytes = policy::keep_for_snapshots(out.costs, !s.state_from.empty());

@@ -37,10 +37,11 @@ std::string amount(const json::value& of, std::string_view key, policy::resource
   return policy::amount_text(r, static_cast<std::uint64_t>(std::max<std::int64_t>(0, integer(of, key))));
 }
 
-/// "1.2 MiB, 3 columns, 1 label key, 4000 evaluations a second".
+/// "1.2 MiB, 3 columns, 1 label key, 2 rules, 4000 evaluations a second".
 std::string amounts(const json::value& takes) {
   std::string out;
   for (const policy::resource r : policy::all_resources) {
+    if (member(takes, policy::to_string(r)) == nullptr) continue;  // an older aggregator has no such limit
     if (!out.empty()) out += ", ";
     out += amount(takes, policy::to_string(r), r);
   }
@@ -51,6 +52,7 @@ std::string amounts(const json::value& takes) {
 std::string budget_line(const json::value& budget) {
   std::string out = fmt::format("at {} all policies take", counted(integer(budget, "nodes"), "node"));
   for (const policy::resource r : policy::all_resources) {
+    if (member(budget, policy::to_string(r)) == nullptr) continue;
     const json::value of = object(budget, policy::to_string(r));
     out += fmt::format("\n  {} of {} (a namespace {}, a policy {})", amount(of, "taken", r),
                        amount(of, "limit", r), amount(of, "namespaceLimit", r), amount(of, "policyLimit", r));

@@ -328,7 +328,7 @@ inline constexpr family aggregator[] = {
     {.name = "binnacle_policy_cost",
      .unit = "",
      .help = "What the policies in force take at the fleet's size, by resource: memory (bytes), columns, "
-             "labelKeys, evaluations (a second).",
+             "labelKeys, rules, evaluations (a second).",
      .labels = aggregator_resource,
      .source = "aggregator"},
     {.name = "binnacle_policy_budget",

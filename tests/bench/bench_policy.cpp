@@ -81,6 +81,7 @@ void BM_engine_update(benchmark::State& state) {
     const store::sample s{{value, 0}, now, now + 10s, absence::none};
     columns.all[c]->store(store::node_id{n}, s);
     e.update(store::column_id{c}, store::node_id{n}, s, now);
+    e.tick(now);
   }
   state.SetItemsProcessed(state.iterations());
   state.counters["judged_per_sample"] =
@@ -88,6 +89,44 @@ void BM_engine_update(benchmark::State& state) {
   state.counters["deadlines"] = static_cast<double>(e.deadlines_under_way());
 }
 BENCHMARK(BM_engine_update)->Args({5'000, 1})->Args({5'000, 20});
+
+/// All values of one node at once, each read by as many rules as policies may have: policies of 64 rules,
+/// each rule about another metric. What an agent can make its aggregator do in one turn.
+void BM_engine_batch(benchmark::State& state) {
+  std::string rules;
+  for (int r = 0; r < 64; ++r)
+    rules += fmt::format("{}{{metricname: m{}, operator: GreaterThan, target: 50}}", r == 0 ? "" : ", ", r);
+  auto read = parse_policies(
+      "bench.yaml", fmt::format("apiVersion: telemetry.intel.com/v1alpha1\nkind: TASPolicy\nmetadata: "
+                                "{{name: p}}\nspec:\n  strategies: {{dontschedule: {{logicalOperator: "
+                                "allOf, rules: [{}]}}}}\n",
+                                rules));
+  if (read.policies.size() != 1) return state.SkipWithError("the policy was not read");
+  std::vector<binnacle::policy::policy> policies(static_cast<std::size_t>(state.range(0)),
+                                                 read.policies[0].value);
+  for (std::size_t i = 0; i < policies.size(); ++i) policies[i].key.name = fmt::format("p{}", i);
+
+  columns_in_memory columns;
+  nobody out;
+  engine e(columns, out);
+  instant now(1h);
+  e.set_policies(policies, now);
+  const store::node_id node{0};
+  e.node_added(node, now);
+  std::int64_t value = 0;
+  for (auto _ : state) {
+    now += 1s;
+    value = 100 - value;
+    for (std::uint32_t c = 0; c < columns.all.size(); ++c) {
+      const store::sample s{{value, 0}, now, now + 10s, absence::none};
+      columns.all[c]->store(node, s);
+      e.update(store::column_id{c}, node, s, now);
+    }
+    e.tick(now);
+  }
+  state.counters["rules"] = static_cast<double>(64 * state.range(0));
+}
+BENCHMARK(BM_engine_batch)->Arg(10)->Arg(312)->Arg(1'400)->Unit(benchmark::kMillisecond);
 
 /// An edit of one policy among twenty, with 5,000 nodes.
 void BM_engine_edit(benchmark::State& state) {

@@ -10,9 +10,13 @@
 namespace binnacle::ipmi {
 namespace {
 
-// The shortest text that reads back as the same double. json_writer takes no doubles, because everything else
-// prints decimals of a known resolution. A reading becomes such a decimal only on the agent's board.
-std::string shortest(double d) { return fmt::format("{}", d); }
+// Fifteen digits: as many as every double keeps, also where the reader is wrong by its last bit. (Boost.JSON
+// 1.81 is, for numbers of more digits.) A BMC's readings have ten bits. json_writer takes no doubles, because
+// everything else prints decimals of a known resolution. A reading becomes such a decimal only on the agent's
+// board.
+std::string text_of(double d) { return fmt::format("{:.15g}", d); }
+
+bool is_number(double d) noexcept { return std::abs(d) <= max_number; }
 
 class line {
  public:
@@ -31,7 +35,7 @@ class line {
     return *this;
   }
   line& number(std::string_view name, const std::optional<double>& d) {
-    if (d && std::isfinite(*d)) out_.key(name).raw(shortest(*d));
+    if (d && is_number(*d)) out_.key(name).raw(text_of(*d));
     return *this;
   }
   line& texts(std::string_view name, const std::vector<std::string>& all, std::size_t most) {
@@ -103,7 +107,7 @@ std::string encode_one(const plan& m) { return line("plan").periods("period_ms",
 std::string encode_one(const reading& m) {
   line l("reading");
   l.text("key", m.key, max_key);
-  const bool no_number = m.value && !std::isfinite(*m.value);
+  const bool no_number = m.value && !is_number(*m.value);
   const auto reason = no_number ? absence::out_of_range : m.reason;
   if (reason != absence::none) {
     l.text("reason", to_string(reason));

@@ -38,6 +38,7 @@ inline constexpr std::size_t max_text = 512;                    ///< bytes of a 
 inline constexpr std::size_t max_pattern = 64;                  ///< bytes
 inline constexpr std::size_t max_patterns = 50;                 ///< of one list in `wanted_sensors`
 inline constexpr std::size_t max_words = 32;                    ///< of one state, max_pattern bytes each
+inline constexpr double max_number = 1e300;  ///< the largest, and with a minus the smallest
 
 enum class sensor_kind : std::uint8_t { temperature, fan, voltage, current, power, state, other };
 /// What a sensor's value means to a scheduler.
@@ -200,7 +201,7 @@ using from_helper =
 using from_agent = std::variant<wanted_sensors, interest, ping, unknown>;
 
 /// The message as one line, with its line feed. Texts are cut to their bounds and made valid UTF-8. A value
-/// that is not a finite number becomes absent (out_of_range).
+/// that is no number within max_number becomes absent (out_of_range).
 std::string encode(const from_helper& message);
 std::string encode(const from_agent& message);
 

@@ -2,7 +2,7 @@
 //
 // Whoever may write TASPolicy objects decides how much memory and time the aggregator spends. Without
 // limits one namespace could stop the scheduling of all. Each policy therefore has a price (cost.hpp) in
-// four resources, which is compared with three limits: of one policy, of one namespace, and of all
+// five resources, which is compared with three limits: of one policy, of one namespace, and of all
 // together.
 //
 // The choice is greedy, and its order is the point:
@@ -36,6 +36,7 @@ std::string_view setting_of(resource r) {
     case resource::memory: return "policy-memory-mib, and the memory that the aggregator may have";
     case resource::columns: return "policy-columns";
     case resource::label_keys: return "policy-label-keys";
+    case resource::rules: return "policy-rules";
     case resource::evaluations: return "policy-evaluations";
   }
   return {};
@@ -48,6 +49,7 @@ std::string_view remedy(resource r) {
              "labels";
     case resource::columns: return "use fewer different metrics, windows and statistics";
     case resource::label_keys: return "give one key with different values instead of several keys";
+    case resource::rules: return "use fewer rules";
     case resource::evaluations:
       return "give the strategy fewer rules, or use avg: other statistics read every point of the window "
              "each time";

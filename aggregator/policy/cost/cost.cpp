@@ -50,6 +50,7 @@ cost column_cost(const store::column_spec& spec, const metrics::alias_table& nam
   const reading how = reading_of(spec, names);
   cost out{.columns = 1,
            .label_keys = 0,
+           .rules = 0,
            .node_bytes = column_bytes + plan_bytes,
            .node_evaluations = how.a_second};
   if (how.length <= duration::zero()) return out;
@@ -77,6 +78,7 @@ std::uint64_t label_keys_of(const strategy& s) {
 cost& cost::operator+=(const cost& other) noexcept {
   columns += other.columns;
   label_keys += other.label_keys;
+  rules += other.rules;
   node_bytes += other.node_bytes;
   node_evaluations += other.node_evaluations;
   return *this;
@@ -85,6 +87,7 @@ cost& cost::operator+=(const cost& other) noexcept {
 cost& cost::operator-=(const cost& other) noexcept {
   columns -= other.columns;
   label_keys -= other.label_keys;
+  rules -= other.rules;
   node_bytes -= other.node_bytes;
   node_evaluations -= other.node_evaluations;
   return *this;
@@ -123,6 +126,7 @@ priced price(const policy& p, const metrics::alias_table& names) {
     }
     const std::uint64_t keys = label_keys_of(s);
     out.own.label_keys += keys;
+    out.own.rules += rules.size();
     out.own.node_bytes += strategy_bytes + rules.size() * rule_bytes + keys * label_bytes;
   }
   return out;

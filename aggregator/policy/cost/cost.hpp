@@ -18,6 +18,8 @@ namespace binnacle::policy {
 struct cost {
   std::uint64_t columns = 0;     ///< different pairs of a metric and a window with its statistic
   std::uint64_t label_keys = 0;  ///< that may be given to nodes
+  /// Each may be compared when one node's values come. Other nodes' values wait meanwhile.
+  std::uint64_t rules = 0;
   std::uint64_t node_bytes = 0;  ///< memory: columns, plans, points of windows, states of rules, labels
   /// In a second: rules compared, and points of windows looked at, when each value comes as often as agents
   /// are asked for it.

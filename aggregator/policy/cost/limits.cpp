@@ -22,6 +22,7 @@ std::string_view to_string(resource r) noexcept {
     case resource::memory: return "memory";
     case resource::columns: return "columns";
     case resource::label_keys: return "labelKeys";
+    case resource::rules: return "rules";
     case resource::evaluations: return "evaluations";
   }
   return "?";
@@ -32,6 +33,7 @@ std::uint64_t amount_of(const cost& c, resource r, std::size_t nodes) noexcept {
     case resource::memory: return c.node_bytes * nodes;
     case resource::columns: return c.columns;
     case resource::label_keys: return c.label_keys;
+    case resource::rules: return c.rules;
     case resource::evaluations: return c.node_evaluations * nodes;
   }
   return 0;
@@ -48,6 +50,7 @@ std::string amount_text(resource r, std::uint64_t amount) {
                                  : fmt::format("{:.1f} GiB", n / (1 << 30));
     case resource::columns: return counted("column");
     case resource::label_keys: return counted("label key");
+    case resource::rules: return counted("rule");
     case resource::evaluations:
       return amount < 100'000 ? counted("evaluation") + " a second"
                               : fmt::format("{:.1f} million evaluations a second", n / 1e6);
@@ -59,6 +62,7 @@ std::uint64_t cost_limits::of(resource r, scope whose) const noexcept {
   const std::uint64_t whole = r == resource::memory       ? memory_bytes
                               : r == resource::columns    ? columns
                               : r == resource::label_keys ? label_keys
+                              : r == resource::rules      ? rules
                                                           : evaluations;
   const unsigned percent = whose == scope::policy       ? policy_percent
                            : whose == scope::name_space ? namespace_percent

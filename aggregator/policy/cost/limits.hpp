@@ -13,12 +13,13 @@
 namespace binnacle::policy {
 
 /// What is limited.
-enum class resource : std::uint8_t { memory, columns, label_keys, evaluations };
+enum class resource : std::uint8_t { memory, columns, label_keys, rules, evaluations };
 inline constexpr std::array all_resources{resource::memory, resource::columns, resource::label_keys,
-                                          resource::evaluations};
-std::string_view to_string(resource r) noexcept;  ///< "memory", "columns", "labelKeys", "evaluations"
+                                          resource::rules, resource::evaluations};
+std::string_view to_string(
+    resource r) noexcept;  ///< "memory", "columns", "labelKeys", "rules", "evaluations"
 
-/// How much of the resource `r` the cost `c` is in a fleet of `nodes` nodes: bytes, columns, keys, or
+/// How much of the resource `r` the cost `c` is in a fleet of `nodes` nodes: bytes, columns, keys, rules, or
 /// evaluations a second.
 std::uint64_t amount_of(const cost& c, resource r, std::size_t nodes) noexcept;
 /// "2.1 GiB", "193 columns", "1 label key", "12.5 million evaluations a second".
@@ -31,6 +32,7 @@ struct cost_limits {
   std::uint64_t memory_bytes = 512ull << 20;
   std::uint64_t columns = 1'000;
   std::uint64_t label_keys = 512;
+  std::uint64_t rules = 20'000;
   std::uint64_t evaluations = 200'000'000;  ///< in a second
   /// The part of each of these limits that one policy may take, and the policies of one namespace together.
   unsigned policy_percent = 50, namespace_percent = 75;

@@ -39,8 +39,8 @@ struct engine_options {
 /// it from one thread and keeps one timer for next_deadline(). `now` never goes back from one call to the
 /// next. engine.cpp begins with the reasoning and the invariants.
 ///
-/// Cost: update() touches only the strategies that read the column, at the one node; it is linear in their
-/// rules. Memory: some tens of bytes per rule and node.
+/// Cost: update() touches only the rules that read the column, at the one node; tick() looks once at all
+/// rules of each strategy that was touched. Memory: some tens of bytes per rule and node.
 class engine {
  public:
   /// Both references must outlive the engine.
@@ -57,7 +57,7 @@ class engine {
 
   /// A sample of a watched column, already stored in its shared column. Call it for every read, also when the
   /// value did not change, because `for` and expiry count reads. Samples of columns that are not watched are
-  /// ignored.
+  /// ignored. What the sample changes comes with tick(), which is to follow the last sample of a batch.
   void update(store::column_id column, store::node_id node, const store::sample& s, instant now);
 
   /// Nodes count for shares (maxNodes: 20%) and get verdicts from here on; update() of an unknown node adds
@@ -87,7 +87,8 @@ class engine {
   /// told of, so that it can go on with the same nodes when it becomes the writer.
   void set_writes_labels(bool writes, instant now);
 
-  /// Does what is due. Calling it too early or too often does no harm.
+  /// Does what is due, and judges the strategies that samples have touched. Calling it too early or too often
+  /// does no harm.
   void tick(instant now);
   /// When tick() is to be called next; changes with every other call.
   std::optional<instant> next_deadline() const noexcept {
@@ -181,7 +182,9 @@ class engine {
   void count_shares() noexcept {
     context_.known_nodes = options_.told_nodes_only ? static_cast<std::uint32_t>(told_.size()) : known_count_;
   }
+  void begin(instant now);
   void do_what_is_due(instant now);
+  void judge_touched(instant now);
   duration patience(const entry& e, std::size_t rule) const;
   void set_patience(entry& e) const;
   duration longest_patience(const entry& e) const;
@@ -191,7 +194,6 @@ class engine {
   bool awaited(const deadline& d) const;
   void check_conditions(const strategy_id& id, entry& e);
   std::string remedy_for(const std::vector<std::string>& missing);
-  void check_conditions_of(const input& i);
   label_wishes wishes(store::node_id node, bool enforced) const;
   bool written_by_us(const entry& e) const noexcept { return writes_labels_ || !e.enforced || !e.allowed; }
   void flush();

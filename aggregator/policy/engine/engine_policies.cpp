@@ -40,7 +40,7 @@ strategy engine::effective(const strategy& s) const {
 }
 
 void engine::set_policies(const std::vector<policy>& policies, instant now) {
-  do_what_is_due(now);
+  begin(now);
   if (!began_) began_ = now;
   std::map<policy_key, policy> wanted;
   for (const policy& p : policies) wanted.emplace(p.key, p);

@@ -19,11 +19,18 @@ void input::detach(const strategy_run& run) {
   std::erase_if(users_, [&run](const user& u) { return u.run == &run; });
 }
 
+void input::count(cell& c, bool present) {
+  if (present == c.present) return;
+  c.present = present;
+  present_ += present ? 1 : -1;
+  if (present_ != (present ? 1 : 0)) return;
+  for (const user& u : users_) u.run->conditions_may_change();  // the first value of all, or the last
+}
+
 bool input::seed(store::node_id node, const store::sample& s, instant now, deadlines& due_list) {
   cell& c = at(node);
   const bool present = s.present(now);
-  if (present != c.present) present_ += present ? 1 : -1;
-  c.present = present;
+  count(c, present);
   if (!present) return false;
   c.expires_at = s.expires_at;
   // Usually a deadline is on its way already: it will look again when it comes. That keeps an update at a few
@@ -43,19 +50,19 @@ bool input::awaits(store::node_id node, instant at) const noexcept {
 
 void input::feed(store::node_id node, const store::sample& s, instant now, run_context& out) {
   if (!seed(node, s, now, out.due)) {
-    lose(node, now, out);
+    lose(node, out);
     return;
   }
   for (const user& u : users_) {
     for (const std::size_t r : u.rules) u.run->observe(r, node, s);
-    u.run->judge(node, now, out);
+    u.run->judge_later(node, out);
   }
 }
 
-void input::lose(store::node_id node, instant now, run_context& out) {
+void input::lose(store::node_id node, run_context& out) {
   for (const user& u : users_) {
     for (const std::size_t r : u.rules) u.run->lose(r, node);
-    u.run->judge(node, now, out);
+    u.run->judge_later(node, out);
   }
 }
 
@@ -68,15 +75,10 @@ void input::expire(store::node_id node, instant at, instant now, run_context& ou
     wake(node, c, out.due);
     return;
   }
-  c.present = false;
-  --present_;
-  lose(node, now, out);
+  count(c, false);
+  lose(node, out);
 }
 
-void input::forget(store::node_id node) {
-  cell& c = at(node);
-  if (c.present) --present_;
-  c.present = false;
-}
+void input::forget(store::node_id node) { count(at(node), false); }
 
 }  // namespace binnacle::policy

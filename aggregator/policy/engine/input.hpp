@@ -35,9 +35,10 @@ class input {
   // Samples below are as seen() makes them.
   /// Takes a sample without telling the rules: for a node or an input that is new. True if there is a value.
   bool seed(store::node_id node, const store::sample& s, instant now, deadlines& due_list);
-  /// Takes a sample and tells the rules; the strategies are judged.
+  /// Takes a sample and tells the rules. The strategies wait in run_context::unjudged.
   void feed(store::node_id node, const store::sample& s, instant now, run_context& out);
-  /// due::expiry, set for `at`: the value becomes absent, unless it has been renewed.
+  /// due::expiry, set for `at`: the value becomes absent, unless it has been renewed. The strategies wait,
+  /// too.
   void expire(store::node_id node, instant at, instant now, run_context& out);
   /// Whether that deadline still matters.
   bool awaits(store::node_id node, instant at) const noexcept;
@@ -50,8 +51,9 @@ class input {
     bool present = false;
   };
   cell& at(store::node_id node);
+  void count(cell& c, bool present);
   void wake(store::node_id node, cell& c, deadlines& due_list);
-  void lose(store::node_id node, instant now, run_context& out);
+  void lose(store::node_id node, run_context& out);
 
   std::uint32_t serial_;
   std::optional<duration> stale_after_;

@@ -95,6 +95,7 @@ void strategy_run::lose(std::size_t rule, store::node_id node) {
 }
 
 void strategy_run::judge(store::node_id node, instant now, run_context& out) {
+  if (unjudged_ == node) unjudged_.reset();
   if (!judges()) return;
   const bool was_violating = at(node).violating;
   ++out.counters.judged;
@@ -122,9 +123,12 @@ void strategy_run::settle(store::node_id node, const judgement& j, instant now, 
     cell.violating = j.found.violating;
     say(node, j.found, out);
   }
-  --counts_[static_cast<std::size_t>(cell.last)];
-  ++counts_[static_cast<std::size_t>(shown.what)];
-  cell.last = shown.what;
+  if (cell.last != shown.what) {
+    --counts_[static_cast<std::size_t>(cell.last)];
+    ++counts_[static_cast<std::size_t>(shown.what)];
+    cell.last = shown.what;
+    conditions_may_change();
+  }
   if (verdicts_->load(node) != shown) verdicts_->store(node, shown);
   if (slot_free) serve_waiting(now, out);
 }

@@ -14,15 +14,23 @@
 #include <map>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace binnacle::policy {
+
+class strategy_run;
 
 /// Work that the runs leave for the engine, and facts that they need from it. Belongs to the engine.
 struct run_context {
   deadlines due;
   std::vector<event> events;
   std::vector<store::node_id> relabel;
+  struct judging {
+    strategy_run* run;
+    store::node_id node;
+  };
+  std::vector<judging> unjudged;  // values have come or gone there
   std::uint32_t known_nodes = 0;  // maxNodes may be a share of them
   engine_counters counters;
 
@@ -67,11 +75,22 @@ class strategy_run {
   /// Set by the engine before anything else is called: only what is said about violations depends on it.
   void set_dry_run(bool dry) noexcept { dry_run_ = dry; }
 
-  // A node's values, as the rule sees them (rule::seen). Follow with judge(). A node that was not known is
-  // added.
+  // A node's values, as the rule sees them (rule::seen). Follow with judge() or judge_later(). A node that
+  // was not known is added.
   void observe(std::size_t rule, store::node_id node, const store::sample& present);
   void lose(std::size_t rule, store::node_id node);
   void judge(store::node_id node, instant now, run_context& out);
+  /// Puts the node into `out.unjudged`, once for all values that follow one another.
+  void judge_later(store::node_id node, run_context& out) {
+    if (unjudged_ == node) return;
+    unjudged_ = node;
+    out.unjudged.push_back({this, node});
+  }
+
+  /// Whether conditions of this strategy may have changed since the last call: nodes are in other states, or
+  /// an input that had no value at any node has one, or the other way round.
+  bool take_conditions_may_change() noexcept { return std::exchange(conditions_may_change_, false); }
+  void conditions_may_change() noexcept { conditions_may_change_ = true; }
 
   /// Whether this process writes the labels: see engine::set_writes_labels().
   void set_writes_labels(bool yes, instant now, run_context& out);
@@ -171,7 +190,12 @@ class strategy_run {
   std::uint32_t serial_;
   label_form form_;
   bool judges_;
-  label_plan plan_;
+
+  // Beside what each sample reads.
+  bool conditions_may_change_ = false;
+  std::optional<store::node_id> unjudged_;  // the last node that judge_later() put into run_context::unjudged
+
+  label_plan plan_;  // constant
   std::shared_ptr<verdict_column> verdicts_ = std::make_shared<verdict_column>();
 
   bool dry_run_ = false;

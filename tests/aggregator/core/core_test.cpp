@@ -135,6 +135,36 @@ TEST_SUITE("aggregator/core/core") {
     CHECK(h.yielded.back() == "labels node-a");
   }
 
+  TEST_CASE("a batch is judged as a whole: what only half of its values say never happens") {
+    house h;
+    h.announced = store::catalog_builder().group("os").series("temp").series("fan");
+    h.policy(
+        "apiVersion: telemetry.intel.com/v1alpha1\n"
+        "kind: TASPolicy\n"
+        "metadata: {name: hot}\n"
+        "spec: {strategies: {deschedule: {logicalOperator: allOf, rules: [\n"
+        "  {metricname: temp, operator: GreaterThan, target: 80},\n"
+        "  {metricname: fan, operator: LessThan, target: 1000}]}}}\n");
+    const auto a = h.agent("node-a");
+    const auto values = [&](std::int64_t temp, std::int64_t fan) {
+      h.now += 1s;
+      REQUIRE(h.whole.batch(a, store::batch_at(h.announced, h.now, {{0, temp}, {1, fan}}), 0s, h.now)
+                  .has_value());
+      h.tick();
+    };
+    // Each step ends one rule and begins the other. So whichever value is looked at first, both rules would
+    // be true halfway in every second step.
+    for (int i = 0; i < 3; ++i) {
+      values(90, 3000);
+      values(70, 300);
+    }
+    CHECK_FALSE(h.has("event Violating node-a"));
+    CHECK_FALSE(h.has("labels node-a hot=violating"));
+    values(90, 300);
+    CHECK(h.has("event Violating node-a"));
+    CHECK(h.has("labels node-a hot=violating"));
+  }
+
   TEST_CASE("labels that wait make the tick due now, and it is said once") {
     house h;
     h.policy(hot);

@@ -300,12 +300,14 @@ TEST_SUITE("aggregator/ops/json") {
     about.costs.emplace();
     about.costs->nodes = 10;
     about.costs->policies.push_back(
-        {{"default", "power"}, {.columns = 1, .label_keys = 2, .node_bytes = 100, .node_evaluations = 5}});
+        {{"default", "power"},
+         {.columns = 1, .label_keys = 2, .rules = 3, .node_bytes = 100, .node_evaluations = 5}});
     about.costs->all = about.costs->policies[0].takes;
     const std::string costly = whole(*policy_list(nodes, about, 100));
-    CHECK(costly.find(R"("labels":[],"takes":{"memory":1000,"columns":1,"labelKeys":2,"evaluations":50}}],)"
-                      R"("budget":{"nodes":10,"memory":{"taken":1000,"limit":536870912,)"
-                      R"("namespaceLimit":402653184,"policyLimit":268435456},"columns":{"taken":1,)") !=
+    CHECK(costly.find(
+              R"("labels":[],"takes":{"memory":1000,"columns":1,"labelKeys":2,"rules":3,"evaluations":50}}],)"
+              R"("budget":{"nodes":10,"memory":{"taken":1000,"limit":536870912,)"
+              R"("namespaceLimit":402653184,"policyLimit":268435456},"columns":{"taken":1,)") !=
           std::string::npos);
   }
 

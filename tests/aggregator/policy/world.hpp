@@ -129,6 +129,7 @@ class world {
       c.values->store(id(node), s);
       e.update(c.id, id(node), s, now);
     }
+    e.tick(now);
   }
 
   verdict of(char node, strategy_kind kind = strategy_kind::dontschedule,

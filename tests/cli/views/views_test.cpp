@@ -351,11 +351,11 @@ TEST_SUITE("cli/views/policies") {
     CHECK(render_policies(parsed("{}"), no_colours) == "no policy is in force\n");
     const auto costs = parsed(
         R"({"policies":[{"namespace":"a","name":"p","strategies":[],"takes":)"
-        R"({"memory":3145728,"columns":1,"labelKeys":0,"evaluations":400}}],"budget":{"nodes":5000,)"
+        R"({"memory":3145728,"columns":1,"labelKeys":0,"rules":2,"evaluations":400}}],"budget":{"nodes":5000,)"
         R"("memory":{"taken":3145728,"limit":536870912,"namespaceLimit":402653184,"policyLimit":268435456},)"
         R"("columns":{"taken":1,"limit":1000,"namespaceLimit":750,"policyLimit":500}}})");
     const std::string listed = render_policies(costs, no_colours);
-    CHECK(listed.find("  takes 3.0 MiB, 1 column, 0 label keys, 400 evaluations a second\n") !=
+    CHECK(listed.find("  takes 3.0 MiB, 1 column, 0 label keys, 2 rules, 400 evaluations a second\n") !=
           std::string::npos);
     CHECK(listed.find("at 5000 nodes all policies take\n"
                       "  3.0 MiB of 512.0 MiB (a namespace 384.0 MiB, a policy 256.0 MiB)\n"

@@ -238,6 +238,23 @@ TEST_SUITE("aggregator/policy/affordable") {
     CHECK_MESSAGE(c.chosen.refused().empty(), "the next choice goes on");
   }
 
+  TEST_CASE("rules have a limit of their own, whatever they read") {
+    const auto with_rules = [](const std::string& name, std::size_t rules) {
+      auto p = reads("a", name, 1);
+      p.strategies[0].rules.resize(rules, p.strategies[0].rules[0]);
+      return p;
+    };
+    cost_limits limits;
+    limits.rules = 20;
+    chooser c(limits);
+    c.choose({with_rules("large", 11), with_rules("small", 10), with_rules("third", 6)});
+    CHECK(c.in_force() == "a/small 10");
+    CHECK(c.why("a/large").starts_with("the policy would take 11 rules, and one may take 10 rules"));
+    CHECK(
+        c.why("a/third").starts_with("the policy would take 6 rules; the policies of namespace a would then "
+                                     "take 16 rules, and may take 15"));
+  }
+
   TEST_CASE("what was in force earlier and is not wanted any more takes no room") {
     chooser c(columns(10));
     c.chosen.recall({reads("a", "gone", 8)});
@@ -249,6 +266,7 @@ TEST_SUITE("aggregator/policy/affordable") {
     CHECK(amount_text(resource::memory, 3ull << 30) == "3.0 GiB");
     CHECK(amount_text(resource::memory, 1536 * 1024) == "1.5 MiB");
     CHECK(amount_text(resource::label_keys, 1) == "1 label key");
+    CHECK(amount_text(resource::rules, 20) == "20 rules");
     CHECK(amount_text(resource::evaluations, 4'000) == "4000 evaluations a second");
     CHECK(amount_text(resource::evaluations, 12'340'000) == "12.3 million evaluations a second");
   }

@@ -34,12 +34,14 @@ TEST_SUITE("aggregator/policy/cost") {
     const cost alone = of("dontschedule: {rules: [" + temp + "}]}");
     CHECK(alone.columns == 1);
     CHECK(alone.label_keys == 0);
+    CHECK(alone.rules == 1);
     const cost twice = of("dontschedule: {rules: [" + temp + "}, " + temp + "0}]}");
     CHECK(twice.columns == 1);
     CHECK(twice.node_bytes > alone.node_bytes);
     const cost both = of("dontschedule: {rules: [" + temp + "}]}, deschedule: {rules: [" + temp + "}]}");
     CHECK(both.columns == 1);
     CHECK(both.label_keys == 1);
+    CHECK(both.rules == 2);
   }
 
   TEST_CASE("a quarter of the policies' memory is for snapshots, and no more than those that may exist") {

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <utility>
 
 namespace input_test {
 
@@ -47,7 +48,11 @@ struct bench {
     }
     return met;
   }
-  state what() const { return run->verdicts()->load(node).what; }
+  /// The verdict, once what waits is judged, as the engine does after a batch.
+  state what() {
+    for (const run_context::judging& j : std::exchange(out.unjudged, {})) j.run->judge(j.node, start, out);
+    return run->verdicts()->load(node).what;
+  }
 
   std::unique_ptr<strategy_run> run = above_80();
   run_context out;
@@ -65,6 +70,20 @@ TEST_SUITE("aggregator/policy/engine/input") {
     b.of_temp.feed(node, nothing(), start + 1s, b.out);
     CHECK(b.of_temp.present() == 0);
     CHECK(b.what() == state::frozen);
+  }
+
+  TEST_CASE("a strategy is judged once for values that follow one another") {
+    bench b;
+    input also(9, 2s);
+    also.attach(*b.run, 0);
+    b.of_temp.feed(node, value(70), start, b.out);
+    also.feed(node, value(90), start, b.out);
+    CHECK(b.out.counters.judged == 0);
+    CHECK(b.what() == state::violating);
+    CHECK(b.out.counters.judged == 1);
+    b.of_temp.feed(node, value(70), start, b.out);
+    CHECK(b.what() == state::pass);
+    CHECK(b.out.counters.judged == 2);
   }
 
   TEST_CASE("a value that is not renewed ends at its expiry, and not before") {
