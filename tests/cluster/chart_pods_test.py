@@ -228,7 +228,7 @@ class PodsWithCertManager(HelmTest):
                      "spec": {"group": "cert-manager.io", "scope": "Namespaced", "names": {"kind": "Certificate", "plural": "certificates"},
                               "versions": [{"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": {
                                   "type": "object", "x-kubernetes-preserve-unknown-fields": True}}}]}})
-        PLANE.kubectl("wait", "--for=condition=Established", "crd/certificates.cert-manager.io", "--timeout=60s")
+        PLANE.until_established("certificates.cert-manager.io")
 
     @staticmethod
     def issue(namespace, spec, issuer):

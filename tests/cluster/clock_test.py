@@ -62,7 +62,7 @@ class Clock(HeatedNodes):
 
     def start_aggregator(self, *more):
         self.trial.start_aggregator("--kube-config", self.kubeconfig, "--replica-id", "first", *more, under=[
-            "env", f"LD_PRELOAD={library()}", f"FAKETIME_TIMESTAMP_FILE={self.offset}", "FAKETIME_CACHE_DURATION=1", "DONT_FAKE_MONOTONIC=1"])
+            "env", f"LD_PRELOAD={self.trial.build.absolute() / 'tests/cluster/binnacle-kernel-timers.so'}:{library()}", f"FAKETIME_TIMESTAMP_FILE={self.offset}", "FAKETIME_CACHE_DURATION=1", "DONT_FAKE_MONOTONIC=1"])
 
     def its_offset(self):
         """Its wall clock against ours, in seconds."""

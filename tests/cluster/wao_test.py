@@ -153,8 +153,7 @@ class Wao(unittest.TestCase):
         plane.begin()
         plane.install_crd()
         plane.apply(definition("NodeConfig"), definition("NodeConfigTemplate"))
-        for kind in ("nodeconfigs", "nodeconfigtemplates"):
-            plane.kubectl("wait", "--for=condition=Established", f"crd/{kind}.{GROUP}", "--timeout=30s")
+        plane.until_established(*(f"{kind}.{GROUP}" for kind in ("nodeconfigs", "nodeconfigtemplates")))
         plane.add_node("templated", kind="r650")
         plane.add_node("named", kind="r650")
         for node in ("labelled", "guarded", "secretless", "provided"):

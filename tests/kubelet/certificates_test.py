@@ -28,7 +28,7 @@ def setUpModule():
     LAB = releases.begin_nodes()
     manager = program("cert-manager", "cert-manager")
     LAB.kubectl("apply", "-f", manager.parent / "crds")
-    LAB.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=50s")
+    LAB.until_established()
     LAB.start("cert-manager", manager, LAB.kubeconfig)
     for name in ("binnacle", "binnacle-agents"):
         LAB.kubectl("create", "namespace", name)

@@ -92,7 +92,7 @@ class Presets(unittest.TestCase):
         self.assertNotEqual(code, 0, "a cluster that is not OpenShift took it")
         self.assertIn("SecurityContextConstraints", said)
         LAB.apply(*OPENSHIFT)
-        LAB.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=50s")
+        LAB.until_established()
         LAB.apply(*range_of_users())
         LAB.wait_for("that admission", self.gives_users, 60)
         self.install("openshift")

@@ -229,7 +229,12 @@ class ControlPlane(Processes):
 
     def install_crd(self):
         self.kubectl("apply", "-f", ROOT / "charts/binnacle/crds/taspolicy.yaml")
-        self.kubectl("wait", "--for=condition=Established", "crd/taspolicies.telemetry.intel.com", "--timeout=30s")
+        self.until_established("taspolicies.telemetry.intel.com")
+
+    def until_established(self, *definitions):
+        """All CustomResourceDefinitions, if none is named. `kubectl wait` fails for one that has no conditions yet, so it is asked again."""
+        which = [f"crd/{name}" for name in definitions] or ["crd", "--all"]
+        self.wait_for("the CRDs", lambda: self.kubectl("wait", "--for=condition=Established", *which, "--timeout=10s", check=False)[0] == 0)
 
     def serve(self, name, namespace, port, port_name="metrics-api"):
         """A service without pods: its one endpoint is what listens on `port` of this machine."""
