@@ -7,12 +7,13 @@
 //
 // How an event runs:
 // 1. at(now) moves the core's time. It never goes back: an event that was posted earlier but arrives later
-//    happens at the time of the last one. A `for` or a window could otherwise run backwards.
+//    happens at the time of the last one. A `for` or a window could otherwise run backwards. The store
+//    expires values before the engine does its own deadlines. A maximum over several groups goes on with the
+//    groups that are left; if the engine went first, it would judge the node as missing.
 // 2. The store takes the event. Each sample that it derives goes to the engine at once (set_sink), because
 //    the engine compares the sample with the ones before it.
 // 3. The engine judges each strategy once for all samples of the event (tick), and then tells what follows.
-// It
-//    must not be called back then.
+//    It must not be called back then.
 // 4. settle() passes on the wishes for labels and says if the interest changed. It runs after the engine,
 //    since label_router asks the engine for a node's wishes.
 // 5. announce_deadline() tells the shell if tick() is due earlier than it was promised.
@@ -21,9 +22,6 @@
 // - batch() does not settle. Wishes of all batches of one turn of the loop are passed on together by the next
 //   tick, which is asked for at once. A thousand agents that report in one turn cost one message to the other
 //   loop instead of a thousand.
-// - tick() expires values in the store before the engine does its own deadlines. A maximum over several
-//   groups goes on with the groups that are left; if the engine went first, it would judge the node as
-//   missing.
 // - An event about a node that has been forgotten is not told (engine_side::happened): its name is gone, and
 //   nodes_forgotten has said that it is.
 
@@ -102,11 +100,20 @@ core::core(core_options options, std::shared_ptr<const metrics::alias_table> nam
       learning_(store_),
       affordable_(options_.costs) {
   store_.set_sink([this](store::column_id column, store::node_id node, const store::sample& value) {
+    if (store_expires_) return engine_.go_on(column, node, value, now_);
     engine_.update(column, node, value, now_);
   });
 }
 
 core::~core() = default;
+
+instant core::at(instant now) {
+  now_ = std::max(now_, now);
+  store_expires_ = true;
+  store_.expire(now_);
+  store_expires_ = false;
+  return now_;
+}
 
 void core::connected(store::node_id id, std::string agent_version, std::string peer_address, instant now) {
   store_.set_linked(id, true, at(now));
@@ -294,8 +301,7 @@ void core::load(double busy, instant now) {
 
 instant core::tick(instant now) {
   promised_ = instant::min();  // the caller is here, so nothing need be announced
-  // The store first: it may still have a value where a part of one has expired.
-  store_.expire(at(now));
+  at(now);
   forget_in_time();
   tell(learning_.tick(now_));
   settle();

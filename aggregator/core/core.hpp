@@ -189,7 +189,7 @@ class core {
  private:
   class engine_side;
 
-  instant at(instant now) noexcept { return now_ = std::max(now_, now); }
+  instant at(instant now);
   node_tenants& tenants_of(store::node_id id);
   node_contact& contact_of(store::node_id id);
   void heard_of(store::node_update u);
@@ -213,6 +213,7 @@ class core {
   instant now_{};                      // of the last event
   instant promised_ = instant::max();  // when the caller thinks that tick() is due
   std::uint64_t interest_told_ = 0;    // as a version
+  bool store_expires_ = false;         // its samples are what is left of others
   bool readers_changed_ = false;       // or the budget: the readings are to be shared anew
   store::warehouse store_;
   const std::unique_ptr<engine_side> side_;

@@ -189,7 +189,7 @@ void agent_session::drain_events(instant now) {
       case machine_event::batch: {
         const std::uint64_t compared = shared_->core.engine().counters().compared;
         on_batch(now);
-        work += series_ + (shared_->core.engine().counters().compared - compared);
+        work += series_ + work_of_a_rule * (shared_->core.engine().counters().compared - compared);
         break;
       }
       case machine_event::clock: on_clock(now); break;

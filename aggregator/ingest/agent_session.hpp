@@ -106,8 +106,9 @@ class agent_session : public std::enable_shared_from_this<agent_session> {
   static constexpr std::size_t least_read = 2048, most_read = std::size_t{64} << 10;
   // The work of one turn, about a millisecond, counted in series. A message counts as 50 series, and 32 bytes
   // that it unpacks to as one. A batch also counts all series of its node, because it may make us look at all
-  // of them, and the rules of policies that it makes us look at.
-  static constexpr std::size_t work_of_a_message = 50, bytes_of_a_series = 32, most_work = 50'000;
+  // of them, and eight for each rule of policies that it makes us look at.
+  static constexpr std::size_t work_of_a_message = 50, bytes_of_a_series = 32, work_of_a_rule = 8,
+                               most_work = 50'000;
 };
 
 }  // namespace binnacle::ingest

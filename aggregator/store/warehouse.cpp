@@ -62,11 +62,13 @@ std::optional<node_id> warehouse::find(std::string_view name) const noexcept {
 }
 
 void warehouse::set_names(const metrics::alias_table& names, instant now) {
-  for (const column_id id : columns_.set_names(names)) {
-    const auto c = static_cast<std::uint32_t>(index(id));
-    for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
-      node_state& n = nodes_[i];
-      if (!n.cells) continue;
+  const auto changed = columns_.set_names(names);
+  // Node by node, as values come.
+  for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
+    node_state& n = nodes_[i];
+    if (!n.cells) continue;
+    for (const column_id id : changed) {
+      const auto c = static_cast<std::uint32_t>(index(id));
       if (n.windows.size() > c) n.windows[c].reset();
       publish(c, node_id{i}, derive(n, c, now));
     }

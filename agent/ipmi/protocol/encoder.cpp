@@ -13,8 +13,8 @@ namespace {
 // Fifteen digits: as many as every double keeps, also where the reader is wrong by its last bit. (Boost.JSON
 // 1.81 is, for numbers of more digits.) A BMC's readings have ten bits. json_writer takes no doubles, because
 // everything else prints decimals of a known resolution. A reading becomes such a decimal only on the agent's
-// board.
-std::string text_of(double d) { return fmt::format("{:.15g}", d); }
+// board. What is nearly nothing is 0, and so is -0, which would be read as an integer.
+std::string text_of(double d) { return std::abs(d) < 1 / max_number ? "0" : fmt::format("{:.15g}", d); }
 
 bool is_number(double d) noexcept { return std::abs(d) <= max_number; }
 

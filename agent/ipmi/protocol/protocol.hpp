@@ -38,7 +38,7 @@ inline constexpr std::size_t max_text = 512;                    ///< bytes of a 
 inline constexpr std::size_t max_pattern = 64;                  ///< bytes
 inline constexpr std::size_t max_patterns = 50;                 ///< of one list in `wanted_sensors`
 inline constexpr std::size_t max_words = 32;                    ///< of one state, max_pattern bytes each
-inline constexpr double max_number = 1e300;  ///< the largest, and with a minus the smallest
+inline constexpr double max_number = 1e300;                     ///< the largest; with a minus the smallest
 
 enum class sensor_kind : std::uint8_t { temperature, fan, voltage, current, power, state, other };
 /// What a sensor's value means to a scheduler.

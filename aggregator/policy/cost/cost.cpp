@@ -120,13 +120,13 @@ priced price(const policy& p, const metrics::alias_table& names) {
     for (const rule& r : rules) read.insert(r.column());
     for (const store::column_spec& spec : read) {
       pay(spec);
-      // Each value that comes makes the engine compare all rules of the strategy.
+      // A value that comes alone makes the engine compare all rules of the strategy.
       if (kind.judged_by_engine())
         out.own.node_evaluations += reading_of(spec, names).a_second * rules.size();
     }
     const std::uint64_t keys = label_keys_of(s);
     out.own.label_keys += keys;
-    out.own.rules += rules.size();
+    if (kind.judged_by_engine()) out.own.rules += rules.size();
     out.own.node_bytes += strategy_bytes + rules.size() * rule_bytes + keys * label_bytes;
   }
   return out;

@@ -11,13 +11,13 @@
 // is an argument everywhere. So a test, or a replay of recorded events, yields the same verdicts each time.
 //
 // Invariants:
-// - Every public call first does what is due (begin) and last tells the sink (flush). If an expired
-//   value were still counted when the next one arrives, `for` would go on across the gap, and a frozen label
-//   would not be noticed. And a sink that is told in the middle would see half of a change.
-// - Only update() leaves the end to the next call. A strategy that reads several values of one batch is
-// judged
-//   once, after all of them: two rules of which one ends when the other begins are never both true. It also
-//   saves the most in the worst case, where each of 64 values is read by a strategy of 64 rules.
+// - Every public call first does what is due (begin) and last tells the sink (flush). If an expired value
+//   were still counted when the next one arrives, `for` would go on across the gap, and a frozen label would
+//   not be noticed. And a sink that is told in the middle would see half of a change.
+// - Only update() and go_on() leave the end to the next call, or to another node's first sample. So a
+//   strategy that reads several values of one batch is judged once, after all of them: two rules of which
+//   one ends when the other begins are never both true. It also saves the most in the worst case, where each
+//   of 64 values is read by a strategy of 64 rules.
 // - The sink may look at the engine, but not call it back: flush() walks over the lists that a call would
 //   change.
 // - A deadline that no longer matters stays in the heap; its owner says so when it comes up (awaited()).
@@ -55,14 +55,24 @@ engine::~engine() {
 void engine::update(store::column_id column, store::node_id node, const store::sample& s, instant now) {
   // If the last value has expired, the engine must see the absence before it sees this value.
   do_what_is_due(now);
+  go_on(column, node, s, now);
+}
+
+void engine::go_on(store::column_id column, store::node_id node, const store::sample& s, instant now) {
   const auto found = by_column_.find(index(column));
   if (found == by_column_.end()) return;
   ++context_.counters.updates;
-  add_node(node, now);
+  end_batch_of_others(node, now);
+  add_node(node, now, true);
   for (const auto& i : found->second->inputs) i->feed(node, i->seen(s), now, context_);
   // A value that expires earlier than the one before it leaves that one's deadline behind. So an agent
   // whose values become older and older could fill the heap.
   context_.due.prune_if_large([this](const deadline& d) { return awaited(d); });
+}
+
+/// Whatever comes, only strategies of one node wait, once each.
+void engine::end_batch_of_others(store::node_id node, instant now) {
+  if (!context_.unjudged.empty() && context_.unjudged.back().node != node) judge_touched(now);
 }
 
 void engine::node_added(store::node_id node, instant now) {
@@ -71,7 +81,8 @@ void engine::node_added(store::node_id node, instant now) {
   flush();
 }
 
-void engine::add_node(store::node_id node, instant now) {
+/// `in_batch`: more values of the node may follow, so it is judged later.
+void engine::add_node(store::node_id node, instant now, bool in_batch) {
   if (index(node) < known_.size() && known_[index(node)]) return;
   if (index(node) >= known_.size()) known_.resize(index(node) + 1);
   known_[index(node)] = true;
@@ -83,6 +94,11 @@ void engine::add_node(store::node_id node, instant now) {
   }
   for (auto& [id, e] : entries_) {
     seed(e, node, now);
+    if (in_batch) {
+      e.run->judge_later(node, context_);
+    } else {
+      e.run->judge(node, now, context_);
+    }
     e.run->serve_waiting(now, context_);  // a share of more nodes may give one more slot
     check_conditions(id, e);
   }
@@ -186,12 +202,19 @@ void engine::do_what_is_due(instant now) {
       if (found != runs_.end()) check_conditions(found->second->first, found->second->second);
     }
   }
-  const std::uint64_t met_before = context_.counters.deadlines_met;
+  while (meet_deadlines(now)) judge_touched(now);  // which may set deadlines that are due already
+}
+
+/// Meets all that are due; false if there were none.
+bool engine::meet_deadlines(instant now) {
+  const std::uint64_t before = context_.counters.deadlines_met;
   while (const auto d = context_.due.pop(now)) {
     ++context_.counters.deadlines_met;
     if (d->what == due::expiry) {
       const auto found = inputs_.find(d->owner);
-      if (found != inputs_.end()) found->second->expire(d->node, d->at, now, context_);
+      if (found == inputs_.end()) continue;
+      end_batch_of_others(d->node, now);
+      found->second->expire(d->node, d->at, now, context_);
       continue;
     }
     judge_touched(now);
@@ -206,7 +229,7 @@ void engine::do_what_is_due(instant now) {
     if (d->what == due::grace) grace(e, now);
     check_conditions(id, e);
   }
-  if (context_.counters.deadlines_met != met_before) judge_touched(now);
+  return context_.counters.deadlines_met != before;
 }
 
 /// How long to wait for a rule's values that have never come: a whole stale-after.

@@ -59,6 +59,9 @@ class engine {
   /// value did not change, because `for` and expiry count reads. Samples of columns that are not watched are
   /// ignored. What the sample changes comes with tick(), which is to follow the last sample of a batch.
   void update(store::column_id column, store::node_id node, const store::sample& s, instant now);
+  /// A part of the column's value has expired, and this is what is left of it. update() would first see the
+  /// whole value expire.
+  void go_on(store::column_id column, store::node_id node, const store::sample& s, instant now);
 
   /// Nodes count for shares (maxNodes: 20%) and get verdicts from here on; update() of an unknown node adds
   /// it.
@@ -178,12 +181,14 @@ class engine {
   label_refusal refusal_of(const policy_key& key, label_form form) const;
 
   // engine.cpp: samples, nodes, time.
-  void add_node(store::node_id node, instant now);
+  void end_batch_of_others(store::node_id node, instant now);
+  void add_node(store::node_id node, instant now, bool in_batch = false);
   void count_shares() noexcept {
     context_.known_nodes = options_.told_nodes_only ? static_cast<std::uint32_t>(told_.size()) : known_count_;
   }
   void begin(instant now);
   void do_what_is_due(instant now);
+  bool meet_deadlines(instant now);
   void judge_touched(instant now);
   duration patience(const entry& e, std::size_t rule) const;
   void set_patience(entry& e) const;

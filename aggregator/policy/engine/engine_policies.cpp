@@ -185,12 +185,14 @@ void engine::start(entries& next, const policy& p, const strategy& s, const entr
     for (const auto& [node, labels] : told_) inherit(e, node, labels, now);
   }
   for (std::uint32_t n = 0; n < known_.size(); ++n) {
-    if (known_[n]) seed(e, store::node_id{n}, now);
+    if (!known_[n]) continue;
+    seed(e, store::node_id{n}, now);
+    e.run->judge(store::node_id{n}, now, context_);
   }
   grace(e, now);
 }
 
-/// Judges a node by the values that the columns already hold.
+/// Tells the strategy the values that the columns already hold of a node. It is to be judged then.
 void engine::seed(entry& e, store::node_id node, instant now) {
   for (std::size_t r = 0; r < e.inputs.size(); ++r) {
     const store::sample s = e.inputs[r]->seen(e.columns[r]->from.values->stored(node));
@@ -200,7 +202,6 @@ void engine::seed(entry& e, store::node_id node, instant now) {
       e.run->lose(r, node);
     }
   }
-  e.run->judge(node, now, context_);
 }
 
 /// Labels under the name of a policy that may give none are another policy's, or nobody's.

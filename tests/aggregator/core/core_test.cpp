@@ -165,6 +165,43 @@ TEST_SUITE("aggregator/core/core") {
     CHECK(h.has("labels node-a hot=violating"));
   }
 
+  TEST_CASE("a maximum goes on with what is left of it, and so does a rule's `for`") {
+    house h;
+    h.announced = store::catalog_builder()
+                      .group("textfile", 10'000, "a.prom")
+                      .series("rack_inlet", {{"where", "top"}})
+                      .group("textfile", 10'000, "b.prom")
+                      .series("rack_inlet", {{"where", "bottom"}});
+    h.policy(
+        "apiVersion: telemetry.intel.com/v1alpha1\n"
+        "kind: TASPolicy\n"
+        "metadata: {name: hot}\n"
+        "spec: {strategies: {dontschedule: {rules: [\n"
+        "  {metricname: rack_inlet, operator: GreaterThan, target: 20, for: 15s}]}}}\n");
+    const auto a = h.agent("node-a");
+    const auto send = [&](std::uint16_t group, std::int64_t value) {
+      wire::batch b{.catalog_version = h.announced.version, .sent_at_ns = to_ns(h.now)};
+      b.reads.push_back({group, to_ns(h.now)});
+      b.values.push_back({group, value});
+      REQUIRE(h.whole.batch(a, b, 0s, h.now).has_value());
+    };
+    bool told_by_a_tick = false;
+    SUBCASE("the timer comes first") { told_by_a_tick = true; }
+    SUBCASE("a batch comes first") {}
+    const instant began = h.now;
+    send(0, 30);
+    send(1, 25);
+    for (int second = 1; second < 15; ++second) {
+      h.now = began + std::chrono::seconds(second);
+      if (told_by_a_tick) h.tick();
+      if (second % 4 == 0) send(1, 25);
+    }
+    CHECK_FALSE(h.has("event Violating node-a"));
+    h.now = began + 16s;
+    send(1, 25);
+    CHECK(h.has("event Violating node-a"));
+  }
+
   TEST_CASE("labels that wait make the tick due now, and it is said once") {
     house h;
     h.policy(hot);
