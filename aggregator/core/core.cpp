@@ -107,12 +107,19 @@ core::core(core_options options, std::shared_ptr<const metrics::alias_table> nam
 
 core::~core() = default;
 
+/// What ends until then ends in its own time and order, also where the timer is late: first what the engine
+/// waits for, then what the store does.
 instant core::at(instant now) {
-  now_ = std::max(now_, now);
-  store_expires_ = true;
-  store_.expire(now_);
-  store_expires_ = false;
-  return now_;
+  now = std::max(now_, now);
+  for (instant next = store_.next_deadline(); next <= now; next = store_.next_deadline()) {
+    const instant before = next - duration(1);
+    if (before > now_) engine_.tick(now_ = before);
+    now_ = std::max(now_, next);
+    store_expires_ = true;
+    store_.expire(now_);
+    store_expires_ = false;
+  }
+  return now_ = now;
 }
 
 void core::connected(store::node_id id, std::string agent_version, std::string peer_address, instant now) {
@@ -126,7 +133,10 @@ void core::connected(store::node_id id, std::string agent_version, std::string p
 
 void core::welcomed(store::node_id id, const network& from, std::string_view boot, std::string_view displaced,
                     instant now) {
-  tenants_of(id).welcomed(from, boot, displaced, at(now));
+  at(now);
+  tenants_of(id).welcomed(from, boot, displaced, now_);
+  engine_.tick(now_);
+  announce_deadline();
 }
 
 node_tenants& core::tenants_of(store::node_id id) {

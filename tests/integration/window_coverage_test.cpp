@@ -62,6 +62,7 @@ class aggregator : sink, column_source {
       at(t);
       const auto b = store::batch_at(catalog_, now_, {{0, watts * 10}, {1, 10}, {2, 10}});
       REQUIRE(stock_.apply(*stock_.find(name), b, duration::zero(), now_).has_value());
+      judge_.tick(now_);
     }
   }
   /// Puts the tests' policy in force; for the first minute one node draws 400 W and another one 100 W.

@@ -55,6 +55,7 @@ engine::~engine() {
 void engine::update(store::column_id column, store::node_id node, const store::sample& s, instant now) {
   // If the last value has expired, the engine must see the absence before it sees this value.
   do_what_is_due(now);
+  if (end_batch_of_others(node, now)) do_what_is_due(now);  // judging may set deadlines that are due already
   go_on(column, node, s, now);
 }
 
@@ -62,7 +63,7 @@ void engine::go_on(store::column_id column, store::node_id node, const store::sa
   const auto found = by_column_.find(index(column));
   if (found == by_column_.end()) return;
   ++context_.counters.updates;
-  end_batch_of_others(node, now);
+  (void)end_batch_of_others(node, now);
   add_node(node, now, true);
   for (const auto& i : found->second->inputs) i->feed(node, i->seen(s), now, context_);
   // A value that expires earlier than the one before it leaves that one's deadline behind. So an agent
@@ -71,8 +72,10 @@ void engine::go_on(store::column_id column, store::node_id node, const store::sa
 }
 
 /// Whatever comes, only strategies of one node wait, once each.
-void engine::end_batch_of_others(store::node_id node, instant now) {
-  if (!context_.unjudged.empty() && context_.unjudged.back().node != node) judge_touched(now);
+bool engine::end_batch_of_others(store::node_id node, instant now) {
+  if (context_.unjudged.empty() || context_.unjudged.back().node == node) return false;
+  judge_touched(now);
+  return true;
 }
 
 void engine::node_added(store::node_id node, instant now) {
@@ -213,7 +216,7 @@ bool engine::meet_deadlines(instant now) {
     if (d->what == due::expiry) {
       const auto found = inputs_.find(d->owner);
       if (found == inputs_.end()) continue;
-      end_batch_of_others(d->node, now);
+      (void)end_batch_of_others(d->node, now);
       found->second->expire(d->node, d->at, now, context_);
       continue;
     }

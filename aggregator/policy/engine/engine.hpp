@@ -181,7 +181,7 @@ class engine {
   label_refusal refusal_of(const policy_key& key, label_form form) const;
 
   // engine.cpp: samples, nodes, time.
-  void end_batch_of_others(store::node_id node, instant now);
+  bool end_batch_of_others(store::node_id node, instant now);
   void add_node(store::node_id node, instant now, bool in_batch = false);
   void count_shares() noexcept {
     context_.known_nodes = options_.told_nodes_only ? static_cast<std::uint32_t>(told_.size()) : known_count_;

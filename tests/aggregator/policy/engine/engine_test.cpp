@@ -116,6 +116,23 @@ TEST_SUITE("aggregator/policy/engine") {
     CHECK(w.what('a', evict) == state::violating);
   }
 
+  TEST_CASE("only one node waits to be judged: another one's value ends its batch") {
+    world w;
+    w.apply(manifest({{"dontschedule", rules(hot)}}));
+    const auto& column = w.columns.at({"temp"});
+    const store::sample s{{90, 0}, w.now, w.now + 10s, absence::none};
+    w.out.events.clear();
+    w.e.update(column.id, world::id('a'), s, w.now);
+    CHECK(w.what('a') == state::pass);
+    w.e.update(column.id, world::id('b'), s, w.now);
+    CHECK(w.what('a') == state::violating);
+    CHECK(w.what('b') == state::pass);
+    CHECK_MESSAGE(w.out.events.empty(), "the sink is told when all is done");
+    w.e.tick(w.now);
+    CHECK(w.what('b') == state::violating);
+    CHECK(w.out.events.size() == 2);
+  }
+
   TEST_CASE("a sample of a column that nobody watches is ignored") {
     world w;
     w.value('a', "temp", 90);
