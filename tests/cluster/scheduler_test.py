@@ -284,7 +284,8 @@ class Scheduling(unittest.TestCase):
             PLANE.wait_for("its end", lambda: sum(self.places().values()) == 1, 60)
             self.deploy("prefer", 3, "weak-scheduler")
             placed = self.until_placed(4)
-            self.assertGreater(placed["cool"], 0, placed)
+            # Mostly to "cool". But the other plug-ins may like "cold" as well, so only this is sure.
+            self.assertLess(placed["warm"], 4, placed)
 
     def test_a_hundred_pods_at_once_do_not_all_go_to_the_coolest_node(self):
         self.addCleanup(lambda: [self.numbers(node, health_metric=0) for node in NODES])
