@@ -7,9 +7,9 @@
 //
 // How an event runs:
 // 1. at(now) moves the core's time. It never goes back: an event that was posted earlier but arrives later
-//    happens at the time of the last one. A `for` or a window could otherwise run backwards. The store
-//    expires values before the engine does its own deadlines. A maximum over several groups goes on with the
-//    groups that are left; if the engine went first, it would judge the node as missing.
+//    happens at the time of the last one. A `for` or a window could otherwise run backwards. What ends
+//    at one instant ends in the store first. A maximum over several groups goes on with the groups that are
+//    left; if the engine went first, it would judge the node as missing.
 // 2. The store takes the event. Each sample that it derives goes to the engine at once (set_sink), because
 //    the engine compares the sample with the ones before it.
 // 3. The engine judges each strategy once for all samples of the event (tick), and then tells what follows.
@@ -107,8 +107,8 @@ core::core(core_options options, std::shared_ptr<const metrics::alias_table> nam
 
 core::~core() = default;
 
-/// What ends until then ends in its own time and order, also where the timer is late: first what the engine
-/// waits for, then what the store does.
+/// What ends until then ends in its own time and order, also where the timer is late. For each instant at
+/// which something ends in the store, the engine first does all that was due before.
 instant core::at(instant now) {
   now = std::max(now_, now);
   for (instant next = store_.next_deadline(); next <= now; next = store_.next_deadline()) {

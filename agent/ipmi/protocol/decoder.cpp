@@ -54,7 +54,7 @@ class fields {
     if (v->is_double()) d = v->get_double();
     if (v->is_int64()) d = static_cast<double>(v->get_int64());
     if (v->is_uint64()) d = static_cast<double>(v->get_uint64());
-    if (!d || !(std::abs(*d) <= max_number)) {
+    if (!d || !is_number(*d)) {
       fail(name, "is not a number");
       return std::nullopt;
     }

@@ -16,8 +16,6 @@ namespace {
 // board. What is nearly nothing is 0, and so is -0, which would be read as an integer.
 std::string text_of(double d) { return std::abs(d) < 1 / max_number ? "0" : fmt::format("{:.15g}", d); }
 
-bool is_number(double d) noexcept { return std::abs(d) <= max_number; }
-
 class line {
  public:
   explicit line(std::string_view type) : out_(text_) {

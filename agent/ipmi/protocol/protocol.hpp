@@ -3,6 +3,7 @@
 #include "common/absence.hpp"
 #include "common/error.hpp"
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -39,6 +40,8 @@ inline constexpr std::size_t max_pattern = 64;                  ///< bytes
 inline constexpr std::size_t max_patterns = 50;                 ///< of one list in `wanted_sensors`
 inline constexpr std::size_t max_words = 32;                    ///< of one state, max_pattern bytes each
 inline constexpr double max_number = 1e300;                     ///< the largest; with a minus the smallest
+
+inline bool is_number(double d) noexcept { return std::abs(d) <= max_number; }  // not NaN
 
 enum class sensor_kind : std::uint8_t { temperature, fan, voltage, current, power, state, other };
 /// What a sensor's value means to a scheduler.

@@ -16,8 +16,8 @@ namespace binnacle::policy {
 enum class resource : std::uint8_t { memory, columns, label_keys, rules, evaluations };
 inline constexpr std::array all_resources{resource::memory, resource::columns, resource::label_keys,
                                           resource::rules, resource::evaluations};
-std::string_view to_string(
-    resource r) noexcept;  ///< "memory", "columns", "labelKeys", "rules", "evaluations"
+/// "memory", "columns", "labelKeys", "rules", "evaluations".
+std::string_view to_string(resource r) noexcept;
 
 /// How much of the resource `r` the cost `c` is in a fleet of `nodes` nodes: bytes, columns, keys, rules, or
 /// evaluations a second.

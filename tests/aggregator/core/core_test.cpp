@@ -69,11 +69,20 @@ struct printer {
   std::string operator()(const deadline_moved& d) const { return fmt::format("tick at {}", to_ns(d.at)); }
 };
 
-constexpr auto hot =
-    "apiVersion: telemetry.intel.com/v1alpha1\n"
-    "kind: TASPolicy\n"
-    "metadata: {name: hot}\n"
-    "spec: {strategies: {deschedule: {rules: [{metricname: temp, operator: GreaterThan, target: 80}]}}}\n";
+/// The policy `hot` with one strategy, of these fields.
+std::string hot_by(const std::string& strategy, const std::string& fields) {
+  return "apiVersion: telemetry.intel.com/v1alpha1\n"
+         "kind: TASPolicy\n"
+         "metadata: {name: hot}\n"
+         "spec: {strategies: {" +
+         strategy + ": {" + fields + "}}}\n";
+}
+
+const std::string hot =
+    hot_by("deschedule", "rules: [{metricname: temp, operator: GreaterThan, target: 80}]");
+constexpr auto both =
+    "logicalOperator: allOf, rules: [{metricname: temp, operator: GreaterThan, target: 80}, "
+    "{metricname: fan, operator: LessThan, target: 1000}]";
 
 /// A core, the changes that it yielded, and the events that these tests need. Each event comes a second after
 /// the one before.
@@ -139,13 +148,7 @@ TEST_SUITE("aggregator/core/core") {
   TEST_CASE("a batch is judged as a whole: what only half of its values say never happens") {
     house h;
     h.announced = store::catalog_builder().group("os").series("temp").series("fan");
-    h.policy(
-        "apiVersion: telemetry.intel.com/v1alpha1\n"
-        "kind: TASPolicy\n"
-        "metadata: {name: hot}\n"
-        "spec: {strategies: {deschedule: {logicalOperator: allOf, rules: [\n"
-        "  {metricname: temp, operator: GreaterThan, target: 80},\n"
-        "  {metricname: fan, operator: LessThan, target: 1000}]}}}\n");
+    h.policy(hot_by("deschedule", both));
     const auto a = h.agent("node-a");
     const auto values = [&](std::int64_t temp, std::int64_t fan) {
       h.now += 1s;
@@ -168,23 +171,13 @@ TEST_SUITE("aggregator/core/core") {
 
   TEST_CASE("a maximum goes on with what is left of it, and so does a rule's `for`") {
     house h;
-    h.announced = store::catalog_builder()
-                      .group("textfile", 10'000, "a.prom")
-                      .series("rack_inlet", {{"where", "top"}})
-                      .group("textfile", 10'000, "b.prom")
-                      .series("rack_inlet", {{"where", "bottom"}});
-    h.policy(
-        "apiVersion: telemetry.intel.com/v1alpha1\n"
-        "kind: TASPolicy\n"
-        "metadata: {name: hot}\n"
-        "spec: {strategies: {dontschedule: {rules: [\n"
-        "  {metricname: rack_inlet, operator: GreaterThan, target: 20, for: 15s}]}}}\n");
+    h.announced = store::rack_inlets();
+    h.policy(hot_by("dontschedule",
+                    "rules: [{metricname: rack_inlet, operator: GreaterThan, target: 20, for: 15s}]"));
     const auto a = h.agent("node-a");
     const auto send = [&](std::uint16_t group, std::int64_t value) {
-      wire::batch b{.catalog_version = h.announced.version, .sent_at_ns = to_ns(h.now)};
-      b.reads.push_back({group, to_ns(h.now)});
-      b.values.push_back({group, value});
-      REQUIRE(h.whole.batch(a, b, 0s, h.now).has_value());
+      REQUIRE(
+          h.whole.batch(a, store::rack_inlet_at(h.announced, h.now, group, value), 0s, h.now).has_value());
     };
     std::function<void()> first = [] {};
     SUBCASE("the timer comes first") {
@@ -210,23 +203,13 @@ TEST_SUITE("aggregator/core/core") {
 
   TEST_CASE("a rule whose own staleAfter ends earlier sees that gap, also if the timer is late") {
     house h;
-    h.announced = store::catalog_builder()
-                      .group("textfile", 10'000, "a.prom")
-                      .series("rack_inlet", {{"where", "top"}})
-                      .group("textfile", 10'000, "b.prom")
-                      .series("rack_inlet", {{"where", "bottom"}});
-    h.policy(
-        "apiVersion: telemetry.intel.com/v1alpha1\n"
-        "kind: TASPolicy\n"
-        "metadata: {name: hot}\n"
-        "spec: {strategies: {dontschedule: {rules: [\n"
-        "  {metricname: rack_inlet, operator: GreaterThan, target: 20, for: 15s, staleAfter: 9s}]}}}\n");
+    h.announced = store::rack_inlets();
+    h.policy(hot_by(
+        "dontschedule",
+        "rules: [{metricname: rack_inlet, operator: GreaterThan, target: 20, for: 15s, staleAfter: 9s}]"));
     const auto a = h.agent("node-a");
     const auto send = [&](std::uint16_t group) {
-      wire::batch b{.catalog_version = h.announced.version, .sent_at_ns = to_ns(h.now)};
-      b.reads.push_back({group, to_ns(h.now)});
-      b.values.push_back({group, 30});
-      REQUIRE(h.whole.batch(a, b, 0s, h.now).has_value());
+      REQUIRE(h.whole.batch(a, store::rack_inlet_at(h.announced, h.now, group, 30), 0s, h.now).has_value());
     };
     bool late = false;
     SUBCASE("the timer is on time") {}
@@ -258,13 +241,7 @@ TEST_SUITE("aggregator/core/core") {
   TEST_CASE("the first batch of a node whose object has gone is judged as a whole, too") {
     house h(true);
     h.announced = store::catalog_builder().group("os").series("temp").series("fan");
-    h.policy(
-        "apiVersion: telemetry.intel.com/v1alpha1\n"
-        "kind: TASPolicy\n"
-        "metadata: {name: hot}\n"
-        "spec: {strategies: {dontschedule: {logicalOperator: allOf, rules: [\n"
-        "  {metricname: temp, operator: GreaterThan, target: 80},\n"
-        "  {metricname: fan, operator: LessThan, target: 1000}]}}}\n");
+    h.policy(hot_by("dontschedule", both));
     const auto a = h.agent("node-a");
     const auto values = [&](std::int64_t temp, std::int64_t fan) {
       h.now += 1s;

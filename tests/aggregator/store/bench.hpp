@@ -44,18 +44,12 @@ struct two_files {
   std::shared_ptr<const shared_column> column = store.watch({"rack_inlet"}, at_s(1)).values;
 
   explicit two_files(std::uint32_t second_stale_after_ms = 10'000)
-      : catalog(catalog_builder()
-                    .group("textfile", 10'000, "a.prom")
-                    .series("rack_inlet", {{"where", "top"}})
-                    .group("textfile", second_stale_after_ms, "b.prom")
-                    .series("rack_inlet", {{"where", "bottom"}})) {
+      : catalog(rack_inlets(second_stale_after_ms)) {
     REQUIRE(store.set_catalog(node, catalog, at_s(1)).has_value());
   }
   void send(double t, std::uint16_t group, std::int64_t value) {
-    wire::batch b{.catalog_version = 1, .sent_at_ns = to_ns(at_s(t))};
-    b.reads.push_back({group, to_ns(at_s(t))});
-    b.values.push_back({group, value});
-    REQUIRE(store.apply(node, b, duration::zero(), at_s(t)).has_value());
+    REQUIRE(store.apply(node, rack_inlet_at(catalog, at_s(t), group, value), duration::zero(), at_s(t))
+                .has_value());
   }
 };
 

@@ -53,6 +53,23 @@ inline catalog_builder two_packages() {
   return c;
 }
 
+/// One metric of two files: a series in each of two groups. The node's number is the maximum.
+inline catalog_builder rack_inlets(std::uint32_t second_stale_after_ms = 10'000) {
+  catalog_builder c;
+  c.group("textfile", 10'000, "a.prom").series("rack_inlet", {{"where", "top"}});
+  c.group("textfile", second_stale_after_ms, "b.prom").series("rack_inlet", {{"where", "bottom"}});
+  return c;
+}
+
+/// A batch in which only this one of their files was read.
+inline wire::batch rack_inlet_at(const wire::catalog& c, instant read_at, std::uint16_t group,
+                                 std::int64_t value) {
+  return {.catalog_version = c.version,
+          .sent_at_ns = to_ns(read_at),
+          .reads = {{group, to_ns(read_at)}},
+          .values = {{group, value}}};
+}
+
 /// A batch with values by series index. All groups were read at `read_at`.
 inline wire::batch batch_at(const wire::catalog& c, instant read_at,
                             std::vector<std::pair<std::uint32_t, std::int64_t>> values = {}) {
